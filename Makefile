@@ -1,0 +1,44 @@
+# Everything a fresh machine needs is Python >= 3.11 and make; uv is installed into .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+UV_VERSION := 0.13.9
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 4
+
+.PHONY: setup run test lint format lock clean
+
+setup: $(VENV)/.installed
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "whenthen needs Python >= 3.11; set PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"
+
+$(VENV)/.installed: requirements.lock pyproject.toml | $(UV)
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: setup
+	$(BIN)/whenthen dev --demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy shared functions devstack cli tests
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: lint
+	$(PYTEST) -n $(WORKERS) --dist loadgroup
+
+lock: $(UV)
+	$(UV) pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o requirements.lock
+
+clean:
+	rm -rf $(VENV) .whenthen .aws-sam .pytest_cache .mypy_cache .ruff_cache

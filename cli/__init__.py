@@ -1,0 +1,1 @@
+"""The client commands: they speak HTTP to any deployment."""

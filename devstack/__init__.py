@@ -1,0 +1,1 @@
+"""The one-machine stack: the real template on emulated AWS, the real handlers, a real Postgres."""

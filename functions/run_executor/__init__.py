@@ -1,0 +1,1 @@
+"""The run executor function."""

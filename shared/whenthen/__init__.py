@@ -1,0 +1,1 @@
+"""The one layer that every function shares: schemas, rules, store, actions, engine."""

@@ -1,0 +1,1 @@
+"""What automations do: one executor per file, imported on first use."""

@@ -1,0 +1,1 @@
+"""All boto3: one typed door per AWS service."""

@@ -1,0 +1,1 @@
+"""The rules of the engine as plain values and functions: no I/O, no clock, no environment."""

@@ -1,0 +1,95 @@
+"""All settings of a process, read once from its environment into one frozen value.
+
+Every setting is documented in docs/configuration.md; a contract test keeps the two and the
+template in step.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from whenthen.domain import limits
+
+
+class SettingsError(ValueError):
+    """Raised when the environment lacks a needed setting or two settings contradict each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The environment of one function, checked."""
+
+    # Where Postgres is: a URL with everything in it, or host, name and a secret with the rest.
+    database_url: str | None
+    database_host: str | None
+    database_port: int
+    database_name: str
+    database_secret_arn: str | None
+    database_ssl: bool
+    # Connections that this process may hold at once.
+    database_pool_size: int
+
+    event_stream: str | None
+    run_queue_url: str | None
+    public_url: str | None
+
+    max_retries: int
+    max_depth: int
+    worker_concurrency: int
+
+    log_level: str
+    metrics_namespace: str
+
+
+def load_settings(environ: Mapping[str, str]) -> Settings:
+    """Return the settings that `environ` (name → text) holds.
+
+    Raises:
+        SettingsError: a number is unreadable or out of range, or the database is not named.
+    """
+    settings = Settings(
+        database_url=environ.get("DATABASE_URL") or None,
+        database_host=environ.get("DATABASE_HOST") or None,
+        database_port=_number(environ, "DATABASE_PORT", 5432, 1, 65_535),
+        database_name=environ.get("DATABASE_NAME") or "whenthen",
+        database_secret_arn=environ.get("DATABASE_SECRET_ARN") or None,
+        database_ssl=_flag(environ, "DATABASE_SSL", default=True),
+        database_pool_size=_number(environ, "DATABASE_POOL_SIZE", 5, 1, 100),
+        event_stream=environ.get("EVENT_STREAM_NAME") or None,
+        run_queue_url=environ.get("RUN_QUEUE_URL") or None,
+        public_url=(environ.get("PUBLIC_URL") or "").rstrip("/") or None,
+        max_retries=_number(environ, "AUTO_RUN_MAX_RETRIES", limits.MAX_RETRIES_DEFAULT, 1, 1_000),
+        max_depth=_number(environ, "AUTOMATION_MAX_DEPTH", limits.MAX_DEPTH_DEFAULT, 1, 100),
+        worker_concurrency=_number(
+            environ,
+            "AUTOMATIONS_WORKER_CONCURRENCY",
+            limits.WORKER_CONCURRENCY_DEFAULT,
+            1,
+            limits.QUEUE_BATCH_MAX,
+        ),
+        log_level=environ.get("POWERTOOLS_LOG_LEVEL") or "INFO",
+        metrics_namespace=environ.get("POWERTOOLS_METRICS_NAMESPACE") or "whenthen",
+    )
+    if settings.database_url is None and (
+        settings.database_host is None or settings.database_secret_arn is None
+    ):
+        raise SettingsError("set DATABASE_URL, or DATABASE_HOST with DATABASE_SECRET_ARN")
+    return settings
+
+
+def _number(environ: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+    text = environ.get(name)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()):
+        raise SettingsError(f"{name} must be a whole number")
+    value = int(text)
+    if not low <= value <= high:
+        raise SettingsError(f"{name} must lie within {low}..{high}")
+    return value
+
+
+def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = environ.get(name, "").lower()
+    if text in {"", "true", "false"}:
+        return text == "true" if text else default
+    raise SettingsError(f"{name} must be true or false")

@@ -1,0 +1,1 @@
+"""All SQL. One file per aggregate; every function takes an open connection."""
