@@ -1,0 +1,105 @@
+"""Every limit of the engine, with its unit in its name and its reason beside it.
+
+Source: docs/architecture.md, "Limits". Settings may override only those that settings.py names.
+"""
+
+from typing import Final
+
+# -- definitions
+TRIGGERS_MAX: Final = 3
+ACTIONS_MAX: Final = 50
+NAME_MAX_CHARS: Final = 100
+DESCRIPTION_MAX_CHARS: Final = 500
+TRIGGER_PROPERTIES_MAX: Final = 50
+CONDITION_MAX_DEPTH: Final = 8
+CONDITION_MAX_LEAVES: Final = 100
+PATTERN_MAX_CHARS: Final = 512
+EMAIL_RECIPIENTS_MAX: Final = 50
+NOTIFICATION_USERS_MAX: Final = 100
+WEBHOOK_HEADERS_MAX: Final = 50
+# Properties of one database, and options of one of its select properties.
+PROPERTIES_MAX: Final = 200
+PROPERTY_OPTIONS_MAX: Final = 500
+AI_TOKENS_DEFAULT: Final = 1_024
+AI_TOKENS_MAX: Final = 100_000
+
+# The shape of stored definitions; a higher one than this belongs to newer code.
+DEFINITION_SCHEMA: Final = 1
+# The version of run messages; a higher one than this belongs to newer code.
+MESSAGE_VERSION: Final = 1
+
+# -- sizes, in bytes of UTF-8 JSON
+PAYLOAD_MAX_BYTES: Final = 64 * 1024
+OUTPUT_MAX_BYTES: Final = 128 * 1024
+STEP_OUTPUT_MAX_BYTES: Final = 64 * 1024
+INTERPOLATED_MAX_BYTES: Final = 64 * 1024
+REQUEST_MAX_BYTES: Final = 1024 * 1024
+JSON_MAX_DEPTH: Final = 64
+# Postgres writes numerics out in full: 1e131071 is 8 bytes in and 131,072 digits out (measured).
+NUMBER_MAX_DIGITS: Final = 400
+
+# -- pages
+PAGE_DEFAULT: Final = 50
+PAGE_MAX: Final = 200
+# The newest log lines that a run's detail shows.
+RUN_LOGS_SHOWN_MAX: Final = 1000
+
+# -- attempts
+MAX_RETRIES_DEFAULT: Final = 8
+ACTION_RETRIES_MAX: Final = 20
+BACKOFF_CAP_S: Final = 600
+RETRY_AFTER_CAP_S: Final = 900
+CRASHES_MAX: Final = 8
+
+# -- time
+ACTION_TIMEOUT_DEFAULT_MS: Final = 30_000
+ACTION_TIMEOUT_MIN_MS: Final = 1_000
+ACTION_TIMEOUT_MAX_MS: Final = 120_000
+DELAY_MAX_S: Final = 30 * 24 * 3600
+RUN_EVERY_MIN_S: Final = 60
+# A leap year: longer intervals overflow dates, and cron says them better.
+RUN_EVERY_MAX_S: Final = 366 * 24 * 3600
+CATCH_UP_WINDOW_MIN_S: Final = 60
+CATCH_UP_WINDOW_DEFAULT_S: Final = 3_600
+CATCH_UP_WINDOW_MAX_S: Final = 604_800
+# A lease outlives its invocation, so that only a worker that is surely gone loses its run.
+LEASE_MARGIN_S: Final = 20
+# Every step transaction pushes the lease at least this far.
+LEASE_RENEWAL_S: Final = 30
+# A message may arrive this much before its run is due and still start it.
+DUE_TOLERANCE_S: Final = 2
+# An event this much older than the activation still matches (clocks differ between machines).
+ACTIVATION_TOLERANCE_S: Final = 5
+# SQS: DelaySeconds is 0..900 (AWS, SendMessage).
+QUEUE_DELAY_MAX_S: Final = 900
+# SQS and Kinesis: entries per batch call (AWS, SendMessageBatch 10; PutRecords 500 and 10 MB).
+QUEUE_BATCH_MAX: Final = 10
+STREAM_BATCH_MAX: Final = 500
+STREAM_BATCH_MAX_BYTES: Final = 5 * 1024 * 1024
+# The sweep sends a row's message again this long after it should have been taken up.
+WAKE_MARGIN_S: Final = 60
+# A run due later than the queue can delay is woken this long before, and then delayed exactly.
+WAKE_AHEAD_S: Final = 90
+# A claim's wake-up comes this long after its lease ends.
+LEASE_WAKE_MARGIN_S: Final = 30
+# A death's notice is sent again by the sweep if it is not out by then.
+NOTICE_WAKE_S: Final = 120
+
+# -- chains
+MAX_DEPTH_DEFAULT: Final = 5
+RUNS_PER_MINUTE_DEFAULT: Final = 600
+CHAINED_RUNS_PER_DAY_DEFAULT: Final = 10_000
+
+# -- the worker
+WORKER_CONCURRENCY_DEFAULT: Final = 5
+MATCH_CHUNK_MAX_RUNS: Final = 1_000
+MATCH_CHUNK_MAX_BYTES: Final = 4 * 1024 * 1024
+# Grouped data steps give up a lock at once and go alone instead (milliseconds).
+GROUP_LOCK_TIMEOUT_MS: Final = 50
+LOCK_TIMEOUT_MS: Final = 5_000
+
+# -- keeping
+RETENTION_DAYS_DEFAULT: Final = 30
+WEBHOOK_TIMESTAMP_TOLERANCE_S: Final = 300
+SECRET_MIN_CHARS: Final = 8
+SECRET_MAX_CHARS: Final = 4096

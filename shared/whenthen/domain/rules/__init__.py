@@ -1,0 +1,1 @@
+"""One rule of the semantics in each file; the file is named after the question it answers."""

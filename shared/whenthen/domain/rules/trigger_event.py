@@ -1,0 +1,70 @@
+"""What a run knows of the event that started it: as stored, and as conditions and actions see it.
+
+Stored, once per run::
+
+    {"type": "record.created", "payload": {"recordId": "019…", "databaseId": "019…"},
+     "workspaceId": "019…", "automationContext": null}
+
+and `"truncated": true` or `"sanitized": true` beside it when the payload was cut or cleaned.
+Seen: the same with the payload's keys at the top as well, under the engine's own.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from whenthen.domain.kinds import MANUAL_RUN
+from whenthen.domain.schemas.events import AutomationContext, Event
+
+
+def stored_input(event: Event, *, truncated: bool = False) -> dict[str, Any]:
+    """Return what the row of a run started by `event` keeps of it."""
+    return _stored(
+        event.type,
+        event.payload,
+        event.workspace_id,
+        event.automation_context,
+        truncated=truncated,
+        sanitized=event.sanitized,
+    )
+
+
+def stored_manual_input(
+    payload: Mapping[str, Any], workspace_id: UUID, *, sanitized: bool = False
+) -> dict[str, Any]:
+    """Return what the row of a run started by a person keeps of the input that came with it.
+
+    Nothing in the input becomes a context: a person cannot lower a depth or fake a self-trigger.
+    """
+    return _stored(MANUAL_RUN, payload, workspace_id, None, truncated=False, sanitized=sanitized)
+
+
+def build_trigger_event(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flattened event of a stored input.
+
+    Whatever the engine stored beside the payload wins over a payload key of the same name, so no
+    webhook and no input can pose as another type, workspace or context.
+    """
+    return {**stored["payload"], **stored}
+
+
+def _stored(  # noqa: PLR0913 - one parameter for each key
+    type_: str,
+    payload: Mapping[str, Any],
+    workspace_id: UUID,
+    context: AutomationContext | None,
+    *,
+    truncated: bool,
+    sanitized: bool,
+) -> dict[str, Any]:
+    stored: dict[str, Any] = {
+        "type": type_,
+        "payload": dict(payload),
+        "workspaceId": str(workspace_id),
+        "automationContext": None if context is None else context.to_json(),
+    }
+    if truncated:
+        stored["truncated"] = True
+    if sanitized:
+        stored["sanitized"] = True
+    return stored

@@ -1,0 +1,1 @@
+"""The shapes that cross a border: request bodies, stored definitions, events, messages."""

@@ -1,0 +1,110 @@
+"""What a run knows of its event."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from whenthen.domain.rules.trigger_event import (
+    build_trigger_event,
+    stored_input,
+    stored_manual_input,
+)
+from whenthen.domain.schemas.events import AutomationContext, Event
+
+WORKSPACE = UUID("01970000-0000-7000-8000-00000000000a")
+AUTOMATION = UUID("01970000-0000-7000-8000-00000000000b")
+RUN = UUID("01970000-0000-7000-8000-00000000000c")
+CONTEXT = AutomationContext(AUTOMATION, RUN, RUN, 1, (AUTOMATION,))
+PAYLOAD = {"databaseId": "d", "recordId": "r", "properties": {"Status": "B"}}
+HOSTILE = {
+    "type": "schedule",
+    "workspaceId": "W2",
+    "automationContext": {"depth": -99, "automationId": "x"},
+    "payload": {"recordId": "another"},
+    "truncated": "no",
+    "sanitized": "no",
+    "recordId": "r",
+}
+
+
+def event(payload: dict[str, Any], **others: Any) -> Event:
+    moment = datetime(2026, 6, 1, tzinfo=UTC)
+    return Event("evt:1", "record.created", WORKSPACE, moment, payload, **others)
+
+
+def test_the_stored_input_keeps_the_payload_once_beside_the_engine_fields() -> None:
+    assert stored_input(event(PAYLOAD)) == {
+        "type": "record.created",
+        "payload": PAYLOAD,
+        "workspaceId": str(WORKSPACE),
+        "automationContext": None,
+    }
+
+
+def test_the_stored_input_carries_the_context_of_the_event() -> None:
+    stored = stored_input(event(PAYLOAD, automation_context=CONTEXT))
+    assert stored["automationContext"] == {
+        "automationId": str(AUTOMATION),
+        "runId": str(RUN),
+        "rootRunId": str(RUN),
+        "depth": 1,
+        "chain": [str(AUTOMATION)],
+    }
+
+
+@pytest.mark.parametrize("truncated", [True, False])
+@pytest.mark.parametrize("sanitized", [True, False])
+def test_a_flag_is_there_only_when_it_is_true(*, truncated: bool, sanitized: bool) -> None:
+    stored = stored_input(event(PAYLOAD, sanitized=sanitized), truncated=truncated)
+    assert stored.get("truncated") is (True if truncated else None)
+    assert stored.get("sanitized") is (True if sanitized else None)
+
+
+def test_the_flattened_event_has_the_payload_at_the_top_and_whole() -> None:
+    assert build_trigger_event(stored_input(event(PAYLOAD))) == {
+        "databaseId": "d",
+        "recordId": "r",
+        "properties": {"Status": "B"},
+        "type": "record.created",
+        "payload": PAYLOAD,
+        "workspaceId": str(WORKSPACE),
+        "automationContext": None,
+    }
+
+
+def test_the_flags_show_in_the_flattened_event() -> None:
+    seen = build_trigger_event(stored_input(event(PAYLOAD, sanitized=True), truncated=True))
+    assert (seen["truncated"], seen["sanitized"]) == (True, True)
+
+
+def test_case_115_a_payload_overwrites_no_engine_field() -> None:
+    stored = stored_input(
+        event(HOSTILE, sanitized=True, automation_context=CONTEXT), truncated=True
+    )
+    seen = build_trigger_event(stored)
+    assert seen["type"] == "record.created"
+    assert seen["workspaceId"] == str(WORKSPACE)
+    assert seen["automationContext"] == CONTEXT.to_json()
+    assert seen["payload"] == HOSTILE
+    assert (seen["truncated"], seen["sanitized"]) == (True, True)
+    assert seen["recordId"] == "r"
+
+
+def test_case_115_a_manual_input_is_no_context_and_no_other_type() -> None:
+    stored = stored_manual_input(HOSTILE, WORKSPACE)
+    seen = build_trigger_event(stored)
+    assert (seen["type"], seen["workspaceId"]) == ("manual", str(WORKSPACE))
+    assert seen["automationContext"] is None
+    assert seen["payload"] == HOSTILE
+
+
+def test_a_manual_input_that_was_cleaned_says_so() -> None:
+    assert stored_manual_input({"note": "a\ufffdb"}, WORKSPACE, sanitized=True) == {
+        "type": "manual",
+        "payload": {"note": "a\ufffdb"},
+        "workspaceId": str(WORKSPACE),
+        "automationContext": None,
+        "sanitized": True,
+    }
