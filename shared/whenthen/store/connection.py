@@ -1,0 +1,166 @@
+"""The one way to Postgres: `Database.transact` runs a function in one transaction."""
+
+import ssl
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import pg8000.dbapi
+import sqlalchemy
+from sqlalchemy import event
+from sqlalchemy.engine import URL, Connection, Engine, ExceptionContext, make_url
+
+from whenthen.domain import json_text, limits
+from whenthen.store.pipelined import PipelinedConnection
+
+if TYPE_CHECKING:
+    from whenthen.settings import Settings
+
+Result = TypeVar("Result")
+Credentials = tuple[str, str | None]
+
+# A server that does not answer at all: the socket gives up (connect, and every read).
+SOCKET_TIMEOUT_S = 40
+# A statement that runs on: the server gives up, well before the socket.
+STATEMENT_TIMEOUT_MS = 30_000
+# A transaction whose client froze: the server ends it, and with it its locks.
+IDLE_TIMEOUT_MS = 60_000
+POOL_TIMEOUT_S = 10
+# SQLSTATEs after which the connection is of no more use: terminated, crashed, starting up, and a
+# read-only session (the old primary after a fail-over).
+LOST_STATES = frozenset({"57P01", "57P02", "57P03", "25006"})
+
+
+class Database:
+    """A lazily opened pool of connections to one Postgres.
+
+    `clock_offset_s` turns the database's clock for every transaction begun here; only tests set it.
+    """
+
+    def __init__(self, settings: "Settings", credentials: Callable[[], Credentials]) -> None:
+        self._settings = settings
+        self._credentials = credentials
+        self._engine: Engine | None = None
+        self.clock_offset_s = 0.0
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._open()
+        return self._engine
+
+    def transact(
+        self,
+        work: Callable[[Connection], Result],
+        *,
+        lock_timeout_ms: int = limits.LOCK_TIMEOUT_MS,
+        statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
+    ) -> Result:
+        """Return what `work(connection)` returns, its statements committed as one transaction.
+
+        A pooled connection that turns out dead at its first statement is replaced once: nothing
+        ran on it, so nothing can run twice. Any other failure rolls back and is raised; when the
+        connection breaks at COMMIT the outcome is unknown to the caller.
+        """
+        begin_sql = self._begin_sql(lock_timeout_ms, statement_timeout_ms)
+        try:
+            return self._attempt(work, begin_sql)
+        except _DeadOnArrivalError:
+            return self._attempt(work, begin_sql, reused_may_fail=False)
+
+    def close(self) -> None:
+        """Close every pooled connection; the next use opens the pool again."""
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    def _attempt(
+        self,
+        work: Callable[[Connection], Result],
+        begin_sql: str,
+        *,
+        reused_may_fail: bool = True,
+    ) -> Result:
+        with self.engine.connect() as connection:
+            raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
+            raw.begin_sql = begin_sql
+            statements_before = raw.statements
+            try:
+                result = work(connection)
+                connection.commit()
+            except sqlalchemy.exc.DBAPIError as error:
+                nothing_ran = raw.statements == statements_before
+                reused = statements_before > 0
+                if error.connection_invalidated and nothing_ran and reused and reused_may_fail:
+                    raise _DeadOnArrivalError from error
+                raise
+            return result
+
+    def _begin_sql(self, lock_timeout_ms: int, statement_timeout_ms: int) -> str:
+        lines = [
+            "begin",
+            f"set local lock_timeout = {int(lock_timeout_ms)}",
+            f"set local statement_timeout = {int(statement_timeout_ms)}",
+            f"set local idle_in_transaction_session_timeout = {IDLE_TIMEOUT_MS}",
+        ]
+        if self.clock_offset_s:
+            lines.append(f"set local whenthen.clock_offset_s = '{float(self.clock_offset_s)}'")
+        return "; ".join(lines)
+
+    def _open(self) -> Engine:
+        engine = sqlalchemy.create_engine(
+            "postgresql+pg8000://",
+            module=pg8000.dbapi,
+            creator=self._connect,
+            json_deserializer=json_text.loads_stored,
+            json_serializer=json_text.dumps,
+            pool_size=self._settings.database_pool_size,
+            max_overflow=0,
+            pool_timeout=POOL_TIMEOUT_S,
+            pool_use_lifo=True,
+        )
+        event.listen(engine, "handle_error", _mark_lost)
+        return engine
+
+    def _connect(self) -> PipelinedConnection:
+        return PipelinedConnection(**self._arguments(), timeout=SOCKET_TIMEOUT_S)
+
+    def _arguments(self) -> dict[str, Any]:
+        settings = self._settings
+        if settings.database_url:
+            return _from_url(make_url(settings.database_url))
+        user, password = self._credentials()
+        host = settings.database_host or ""
+        arguments: dict[str, Any] = {
+            "user": user,
+            "password": password,
+            "database": settings.database_name,
+        }
+        if host.startswith("/"):
+            return arguments | {"unix_sock": f"{host}/.s.PGSQL.{settings.database_port}"}
+        if settings.database_ssl:
+            arguments["ssl_context"] = ssl.create_default_context()
+        return arguments | {"host": host, "port": settings.database_port}
+
+
+class _DeadOnArrivalError(Exception):
+    """Raised when a pooled connection was already dead: nothing has run on it."""
+
+
+def _from_url(url: URL) -> dict[str, Any]:
+    folder = url.query.get("host")
+    host = folder if isinstance(folder, str) else url.host or "localhost"
+    port = url.port or 5432
+    arguments: dict[str, Any] = {
+        "user": url.username or "postgres",
+        "password": url.password,
+        "database": url.database or "postgres",
+    }
+    if host.startswith("/"):
+        return arguments | {"unix_sock": f"{host}/.s.PGSQL.{port}"}
+    return arguments | {"host": host, "port": port}
+
+
+def _mark_lost(context: ExceptionContext) -> None:
+    facts = getattr(context.original_exception, "args", None)
+    if facts and isinstance(facts[0], dict) and facts[0].get("C") in LOST_STATES:
+        context.is_disconnect = True

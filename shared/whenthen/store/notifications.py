@@ -1,0 +1,73 @@
+"""In-app notifications, and who of a workspace gets one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
+
+from whenthen.domain import json_text
+from whenthen.domain.kinds import Role
+
+
+@dataclass(frozen=True, slots=True)
+class NewNotification:
+    id: UUID
+    workspace_id: UUID
+    user_id: UUID
+    title: str
+    body: str | None
+    run_id: UUID | None
+
+
+def insert(connection: Connection, notifications: Sequence[NewNotification]) -> None:
+    """Insert `notifications`; their users are members, checked by the caller."""
+    if not notifications:
+        return
+    connection.execute(
+        _INSERT,
+        {
+            "rows": json_text.dumps(
+                [
+                    {
+                        "id": str(row.id),
+                        "workspace_id": str(row.workspace_id),
+                        "user_id": str(row.user_id),
+                        "title": row.title,
+                        "body": row.body,
+                        "run_id": str(row.run_id) if row.run_id else None,
+                    }
+                    for row in notifications
+                ]
+            )
+        },
+    )
+
+
+_INSERT = text(
+    """
+    insert into notifications (id, workspace_id, user_id, title, body, run_id)
+    select id, workspace_id, user_id, title, body, run_id
+    from jsonb_to_recordset(cast(:rows as jsonb))
+        as n(id uuid, workspace_id uuid, user_id uuid, title text, body text, run_id uuid)
+    """
+)
+
+
+def members(connection: Connection, workspace_ids: Sequence[UUID]) -> dict[UUID, dict[UUID, Role]]:
+    """Return, per workspace, its members and their roles, oldest membership first."""
+    rows = connection.execute(_MEMBERS, {"ids": list(set(workspace_ids))})
+    found: dict[UUID, dict[UUID, Role]] = {workspace_id: {} for workspace_id in workspace_ids}
+    for row in rows:
+        found[row.workspace_id][row.user_id] = Role(row.role)
+    return found
+
+
+_MEMBERS = text(
+    """
+    select workspace_id, user_id, role
+    from members where workspace_id = any(cast(:ids as uuid[]))
+    order by created_at, user_id
+    """
+)

@@ -1,0 +1,254 @@
+"""Moving claimed runs on: every change of a RUNNING run is one settlement, guarded by its lease."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
+
+from whenthen.domain import json_text, limits
+from whenthen.domain.kinds import AutomationStatus, RunStatus, StepStatus
+from whenthen.domain.rules.log_lines import LogLine
+from whenthen.store import outbox
+from whenthen.store.outbox import OutboxEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What the first statement of a step transaction tells of a run that is still ours."""
+
+    cancelled_by: UUID | None
+    automation_status: AutomationStatus
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What became of the tried step: SUCCEEDED with its output and ms, or FAILED with its error."""
+
+    action_id: UUID
+    index: int
+    type: str
+    status: StepStatus
+    attempts: int
+    output: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """The step that is STARTED, with attempt 1, in the transaction that finished the one before."""
+
+    action_id: UUID
+    index: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """One move of one run that the caller holds under `lease`."""
+
+    run_id: UUID
+    workspace_id: UUID
+    lease: UUID
+    # RUNNING: goes on. PENDING: given back. Else: the end.
+    status: RunStatus
+    next_action: int
+    step: StepResult | None = None
+    next_step: NextStep | None = None
+    # The action whose attempt was counted by the claim but never made: taken back.
+    untried_action_id: UUID | None = None
+    # PENDING: due in so many seconds, and the row's next wake-up.
+    due_in_s: float | None = None
+    # Seconds until the row wakes itself; null at an end without a notice to follow.
+    wake_in_s: float | None = None
+    counts_retry: bool = False
+    counts_death: bool = False
+    output: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+    lines: Sequence[LogLine] = ()
+    events: Sequence[OutboxEvent] = field(default=())
+
+
+def hold(connection: Connection, run_ids: Sequence[UUID], lease: UUID) -> dict[UUID, Holding]:
+    """Lock those of `run_ids` that are still RUNNING under `lease`, and push their lease on.
+
+    The first statement of every step transaction. It must be an UPDATE: a mere predicate on the
+    lease lets a slow worker and its successor both apply an effect (measured). Runs missing from
+    the answer belong to somebody else now; the caller stops acting on them, silently.
+    """
+    rows = connection.execute(
+        _HOLD, {"ids": list(run_ids), "lease": lease, "renewal_s": limits.LEASE_RENEWAL_S}
+    )
+    return {
+        row.id: Holding(row.cancelled_by, AutomationStatus(row.automation_status)) for row in rows
+    }
+
+
+_HOLD = text(
+    """
+    with held as (
+        select id from automation_runs
+        where id = any(cast(:ids as uuid[])) and status = 'RUNNING'
+            and lease_token = cast(:lease as uuid)
+        order by id
+        for update
+    )
+    update automation_runs r
+    set lease_expires_at = greatest(r.lease_expires_at,
+            whenthen_now() + interval '1 second' * cast(:renewal_s as integer))
+    from held, automations a
+    where r.id = held.id and a.id = r.automation_id
+    returning r.id, r.cancelled_by, a.status as automation_status
+    """
+)
+
+
+def settle(
+    connection: Connection, settlements: Sequence[Settlement]
+) -> tuple[frozenset[UUID], list[OutboxEvent]]:
+    """Carry out `settlements` in one statement; return the runs moved and their events.
+
+    A run that is no longer RUNNING under the settlement's lease is left alone, with its steps, log
+    and outbox: nothing of its settlement is written. A SUCCEEDED step row is never written again.
+    """
+    if not settlements:
+        return frozenset(), []
+    rows = connection.execute(
+        _SETTLE, {"moves": json_text.dumps([_row(move) for move in settlements])}
+    ).all()
+    moved = frozenset(row.run_id for row in rows if row.event_id is None)
+    instants = {row.event_id: row.occurred_at for row in rows if row.event_id is not None}
+    events = [event for move in settlements for event in move.events]
+    return moved, outbox.with_instants(events, instants)
+
+
+# Everything joins `moved`, so whatever a settlement holds is written with the run's move or not at
+# all. The step's own rows come in as JSON columns and are opened up here. A line whose `dueAt` is
+# null gets the instant that the database has just decided on.
+_SETTLE = text(
+    f"""
+    with move as materialized (
+        select * from jsonb_to_recordset(cast(:moves as jsonb)) as m(
+            run_id uuid, lease uuid, status text, next_action integer, step jsonb, next_step jsonb,
+            untried_action_id uuid, due_in_s float8, wake_in_s float8, counts_retry boolean,
+            counts_death boolean, terminal boolean, output jsonb, error jsonb, lines jsonb,
+            events jsonb)
+    ),
+    moved as (
+        update automation_runs r
+        set status = m.status, next_action = m.next_action,
+            retry_count = r.retry_count + cast(m.counts_retry as integer),
+            crash_count = case when m.step ->> 'status' = 'SUCCEEDED' then 0
+                else r.crash_count end,
+            deaths = r.deaths + cast(m.counts_death as integer),
+            due_at = coalesce(whenthen_now() + interval '1 second' * m.due_in_s, r.due_at),
+            enqueue_after = case when m.status = 'RUNNING' then r.enqueue_after
+                else whenthen_now() + interval '1 second' * m.wake_in_s end,
+            lease_token = case when m.status = 'RUNNING' then r.lease_token end,
+            lease_expires_at = case when m.status = 'RUNNING' then r.lease_expires_at end,
+            finished_at = case when m.terminal then whenthen_now() end,
+            output = m.output, error = m.error
+        from move m
+        where r.id = m.run_id and r.status = 'RUNNING' and r.lease_token = m.lease
+        returning r.id, r.generation, r.due_at, m.step, m.next_step, m.untried_action_id,
+            m.lines, m.events
+    ),
+    tried as (
+        insert into automation_run_steps as s (run_id, generation, action_id, index, type, status,
+            attempts, output, error, ms, finished_at)
+        select moved.id, moved.generation, t.action_id, t.index, t.type, t.status, t.attempts,
+            t.output, t.error, t.ms, whenthen_now()
+        from moved, jsonb_to_record(moved.step) as t(action_id uuid, index integer, type text,
+            status text, attempts integer, output jsonb, error jsonb, ms integer)
+        where moved.step is not null
+        on conflict (run_id, generation, action_id) do update
+            set status = excluded.status, attempts = excluded.attempts, output = excluded.output,
+                error = excluded.error, ms = excluded.ms, finished_at = excluded.finished_at
+            where s.status <> 'SUCCEEDED'
+    ),
+    started as (
+        insert into automation_run_steps (run_id, generation, action_id, index, type, status,
+            attempts)
+        select moved.id, moved.generation, n.action_id, n.index, n.type, 'STARTED', 1
+        from moved, jsonb_to_record(moved.next_step) as n(action_id uuid, index integer, type text)
+        where moved.next_step is not null
+        on conflict (run_id, generation, action_id) do update
+            set status = 'STARTED', attempts = automation_run_steps.attempts + 1,
+                started_at = whenthen_now()
+            where automation_run_steps.status not in ('SUCCEEDED', 'WAITING')
+    ),
+    taken_back as (
+        update automation_run_steps s set attempts = s.attempts - 1
+        from moved
+        where s.run_id = moved.id and s.generation = moved.generation
+            and s.action_id = moved.untried_action_id and s.status = 'STARTED' and s.attempts > 1
+    ),
+    removed as (
+        delete from automation_run_steps s using moved
+        where s.run_id = moved.id and s.generation = moved.generation
+            and s.action_id = moved.untried_action_id and s.status = 'STARTED' and s.attempts <= 1
+    ),
+    line as (
+        insert into automation_logs (run_id, level, message, data)
+        select moved.id, l.line ->> 'level', l.line ->> 'message',
+            case when l.line -> 'data' -> 'dueAt' = 'null'
+                then jsonb_set(l.line -> 'data', '{{dueAt}}', to_jsonb(to_char(
+                    moved.due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24\\:MI\\:SS.MS"Z"')))
+                else l.line -> 'data' end
+        from moved, jsonb_array_elements(moved.lines) with ordinality as l(line, n)
+        order by moved.id, l.n
+    ),
+    event as (
+        {outbox.INSERT_SELECT}
+        from moved, jsonb_to_recordset(moved.events) as e({outbox.ROW_TYPE})
+        returning id, occurred_at
+    )
+    select id as run_id, cast(null as uuid) as event_id, cast(null as timestamptz) as occurred_at
+    from moved
+    union all
+    select null, id, occurred_at from event
+    """  # noqa: S608  # only constants of the store
+)
+
+
+def _row(move: Settlement) -> dict[str, Any]:
+    return {
+        "run_id": str(move.run_id),
+        "lease": str(move.lease),
+        "status": move.status.value,
+        "next_action": move.next_action,
+        "step": _step_row(move.step) if move.step else None,
+        "next_step": _next_row(move.next_step) if move.next_step else None,
+        "untried_action_id": str(move.untried_action_id) if move.untried_action_id else None,
+        "due_in_s": move.due_in_s,
+        "wake_in_s": move.wake_in_s,
+        "counts_retry": move.counts_retry,
+        "counts_death": move.counts_death,
+        "terminal": move.status not in {RunStatus.RUNNING, RunStatus.PENDING},
+        "output": move.output,
+        "error": move.error,
+        "lines": [
+            {"level": line.level, "message": line.message, "data": line.data} for line in move.lines
+        ],
+        "events": [outbox.as_row(event) for event in move.events],
+    }
+
+
+def _step_row(step: StepResult) -> dict[str, Any]:
+    return {
+        "action_id": str(step.action_id),
+        "index": step.index,
+        "type": step.type,
+        "status": step.status.value,
+        "attempts": step.attempts,
+        "output": step.output,
+        "error": step.error,
+        "ms": step.ms,
+    }
+
+
+def _next_row(step: NextStep) -> dict[str, Any]:
+    return {"action_id": str(step.action_id), "index": step.index, "type": step.type}
