@@ -1,0 +1,38 @@
+"""What a process has at hand: its settings and its doors, each opened on first use."""
+
+from functools import cached_property
+
+from whenthen.aws.database_secret import read_credentials
+from whenthen.aws.event_stream import EventStream
+from whenthen.aws.metrics import Metrics
+from whenthen.aws.run_queue import RunQueue
+from whenthen.settings import Settings, SettingsError
+from whenthen.store.connection import Database
+
+
+class Context:
+    """Built once per process by the composition root and handed to every use case."""
+
+    def __init__(self, settings: Settings, service: str) -> None:
+        self.settings = settings
+        self.metrics = Metrics(settings.metrics_namespace, service)
+
+    @cached_property
+    def database(self) -> Database:
+        return Database(
+            self.settings, lambda: read_credentials(self.settings.database_secret_arn or "")
+        )
+
+    @cached_property
+    def run_queue(self) -> RunQueue:
+        return RunQueue(_needed(self.settings.run_queue_url, "RUN_QUEUE_URL"))
+
+    @cached_property
+    def event_stream(self) -> EventStream:
+        return EventStream(_needed(self.settings.event_stream, "EVENT_STREAM_NAME"))
+
+
+def _needed(value: str | None, name: str) -> str:
+    if value is None:
+        raise SettingsError(f"set {name}")
+    return value

@@ -1,0 +1,123 @@
+"""One run in the hands of this worker: what it is pinned to, and how far it has come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from whenthen.domain import limits
+from whenthen.domain.kinds import ActionType, StepStatus
+from whenthen.domain.rules.log_lines import LogLine
+from whenthen.domain.rules.run_outcome import FinishedStep
+from whenthen.domain.rules.trigger_event import build_trigger_event
+from whenthen.store.run_claims import ClaimedRun
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action of the run's version, as stored; `config` still holds its templates."""
+
+    id: UUID
+    index: int
+    type: ActionType
+    config: Mapping[str, Any]
+    retries: int | None
+    timeout_s: float
+
+
+@dataclass
+class RunProgress:
+    """A claimed run and the steps it has finished; moved on only after a commit."""
+
+    run: ClaimedRun
+    lease: UUID
+    # The claimed try of the present action: its number and what was logged of it already.
+    attempt: int
+    finished: dict[UUID, FinishedStep]
+    start_logged: bool = False
+    # Lines that wait for the next settlement, such as warnings of the interpolation.
+    pending_lines: list[LogLine] = field(default_factory=list)
+    read_at_s: float = field(default_factory=monotonic)
+
+    @property
+    def id(self) -> UUID:
+        return self.run.id
+
+    @cached_property
+    def actions(self) -> list[Action]:
+        return [_action(index, stored) for index, stored in enumerate(self.run.actions)]
+
+    @property
+    def index(self) -> int:
+        """The place of the first unfinished action; the number of actions when all are done."""
+        for action in self.actions:
+            if action.id not in self.finished:
+                return action.index
+        return len(self.actions)
+
+    @property
+    def action(self) -> Action:
+        """The action whose turn it is."""
+        return self.actions[self.index]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the present action is the only one left."""
+        return self.index >= len(self.actions) - 1
+
+    @property
+    def is_first_try(self) -> bool:
+        """Whether no step of this generation was tried before the present claim."""
+        return not self.finished and self.attempt <= 1 and len(self.run.steps) <= 1
+
+    @cached_property
+    def event(self) -> dict[str, Any]:
+        """The flattened event that started the run."""
+        return build_trigger_event(self.run.input)
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds since the run was first started, by the database's clock as it was read."""
+        return self.run.elapsed_ms + round((monotonic() - self.read_at_s) * 1000)
+
+    def finish_step(self, step: FinishedStep) -> None:
+        """Count the present action as done and turn to the next one, whose try is its first."""
+        self.finished[self.action.id] = step
+        self.attempt = 1
+        self.start_logged = True
+        self.pending_lines = []
+
+
+def begin(run: ClaimedRun, lease: UUID) -> RunProgress:
+    """Return the progress of a run that was claimed and read just now."""
+    by_id = {step.action_id: step for step in run.steps}
+    progress = RunProgress(run, lease, attempt=1, finished={})
+    for action in progress.actions:
+        step = by_id.get(action.id)
+        if step is not None and step.status == StepStatus.SUCCEEDED:
+            progress.finished[action.id] = FinishedStep(
+                action.index, action.type, step.output, step.ms or 0
+            )
+    if progress.index < len(progress.actions):
+        present = by_id.get(progress.action.id)
+        progress.attempt = present.attempts if present else 1
+    return progress
+
+
+def resume(progress: RunProgress, run: ClaimedRun) -> RunProgress:
+    """Return the progress of `run`, read anew under the same lease after a doubtful commit."""
+    return replace(begin(run, progress.lease), start_logged=True)
+
+
+def _action(index: int, stored: Mapping[str, Any]) -> Action:
+    timeout_ms = stored.get("timeoutMs") or limits.ACTION_TIMEOUT_DEFAULT_MS
+    return Action(
+        id=UUID(stored["id"]),
+        index=index,
+        type=ActionType(stored["type"]),
+        config=stored["config"],
+        retries=stored.get("retries"),
+        timeout_s=timeout_ms / 1000,
+    )

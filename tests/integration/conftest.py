@@ -1,0 +1,66 @@
+"""Contexts over a real database and an emulated AWS of the test's own."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from tests.conftest import settings_for
+from whenthen.domain import json_text
+from whenthen.engine.context import Context
+
+
+@dataclass(frozen=True)
+class Aws:
+    """The emulated account's stream and queue, as a test looks at them."""
+
+    stream: str
+    queue_url: str
+    kinesis: Any
+    sqs: Any
+
+    def stream_records(self) -> list[dict[str, Any]]:
+        """Every event on the stream, decoded."""
+        found = []
+        shards = self.kinesis.list_shards(StreamName=self.stream)["Shards"]
+        for shard in shards:
+            iterator = self.kinesis.get_shard_iterator(
+                StreamName=self.stream, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+            )["ShardIterator"]
+            found += self.kinesis.get_records(ShardIterator=iterator)["Records"]
+        return [json_text.loads(record["Data"]) for record in found]
+
+    def queued(self) -> list[dict[str, Any]]:
+        """Every visible message's body, taken off the queue."""
+        bodies = []
+        while messages := self.sqs.receive_message(
+            QueueUrl=self.queue_url, MaxNumberOfMessages=10
+        ).get("Messages"):
+            for message in messages:
+                bodies.append(json_text.loads(message["Body"]))
+                self.sqs.delete_message(
+                    QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"]
+                )
+        return bodies
+
+
+@pytest.fixture
+def aws() -> Iterator[Aws]:
+    with mock_aws():
+        kinesis, sqs = boto3.client("kinesis"), boto3.client("sqs")
+        kinesis.create_stream(StreamName="events", ShardCount=1)
+        queue_url = sqs.create_queue(QueueName="runs")["QueueUrl"]
+        yield Aws("events", queue_url, kinesis, sqs)
+
+
+@pytest.fixture
+def context(migrated_url: str, aws: Aws) -> Iterator[Context]:
+    made = Context(
+        settings_for(migrated_url, EVENT_STREAM_NAME=aws.stream, RUN_QUEUE_URL=aws.queue_url),
+        "test",
+    )
+    yield made
+    made.database.close()

@@ -1,0 +1,38 @@
+"""Counts what a piece of work costs at the database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import event
+
+from whenthen.store.connection import Database
+
+
+@dataclass
+class Cost:
+    """The statements that ran, and how many transactions committed."""
+
+    statements: list[str] = field(default_factory=list)
+    commits: int = 0
+
+
+@contextmanager
+def counted(database: Database) -> Iterator[Cost]:
+    """Count every statement and commit of `database` inside the block, of whatever thread."""
+    cost = Cost()
+
+    def on_statement(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        cost.statements.append(statement)
+
+    def on_commit(_connection: Any) -> None:
+        cost.commits += 1
+
+    event.listen(database.engine, "before_cursor_execute", on_statement)
+    event.listen(database.engine, "commit", on_commit)
+    try:
+        yield cost
+    finally:
+        event.remove(database.engine, "before_cursor_execute", on_statement)
+        event.remove(database.engine, "commit", on_commit)
