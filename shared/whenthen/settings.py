@@ -30,11 +30,17 @@ class Settings:
 
     event_stream: str | None
     run_queue_url: str | None
+    notice_queue_url: str | None
     public_url: str | None
 
     max_retries: int
     max_depth: int
     worker_concurrency: int
+    # An automation's runs of depth >= 1 or by webhook: delayed above so many a minute, and above
+    # so many a day the automation is paused.
+    runs_per_minute: int
+    chained_runs_per_day: int
+    retention_days: int
 
     log_level: str
     metrics_namespace: str
@@ -56,6 +62,7 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         database_pool_size=_number(environ, "DATABASE_POOL_SIZE", 5, 1, 100),
         event_stream=environ.get("EVENT_STREAM_NAME") or None,
         run_queue_url=environ.get("RUN_QUEUE_URL") or None,
+        notice_queue_url=environ.get("NOTICE_QUEUE_URL") or None,
         public_url=(environ.get("PUBLIC_URL") or "").rstrip("/") or None,
         max_retries=_number(environ, "AUTO_RUN_MAX_RETRIES", limits.MAX_RETRIES_DEFAULT, 1, 1_000),
         max_depth=_number(environ, "AUTOMATION_MAX_DEPTH", limits.MAX_DEPTH_DEFAULT, 1, 100),
@@ -66,6 +73,22 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
             1,
             limits.QUEUE_BATCH_MAX,
         ),
+        runs_per_minute=_number(
+            environ,
+            "AUTOMATION_MAX_RUNS_PER_MINUTE",
+            limits.RUNS_PER_MINUTE_DEFAULT,
+            1,
+            1_000_000,
+        ),
+        chained_runs_per_day=_number(
+            environ,
+            "AUTOMATION_MAX_CHAINED_RUNS_PER_DAY",
+            limits.CHAINED_RUNS_PER_DAY_DEFAULT,
+            1,
+            1_000_000_000,
+        ),
+        # More than the stream keeps its records: a replay must still find the runs it made.
+        retention_days=_number(environ, "RETENTION_DAYS", limits.RETENTION_DAYS_DEFAULT, 8, 3_650),
         log_level=environ.get("POWERTOOLS_LOG_LEVEL") or "INFO",
         metrics_namespace=environ.get("POWERTOOLS_METRICS_NAMESPACE") or "whenthen",
     )

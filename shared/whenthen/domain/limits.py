@@ -82,6 +82,14 @@ WAKE_MARGIN_S: Final = 60
 WAKE_AHEAD_S: Final = 90
 # A claim's wake-up comes this long after its lease ends.
 LEASE_WAKE_MARGIN_S: Final = 30
+# A row that the sweep has served looks again after this long.
+WAKE_AGAIN_S: Final = 900
+# The sweep serves so many rows in one transaction.
+SWEEP_BATCH_MAX: Final = 1_000
+# The outbox is relayed after 60 s, then after 15 min * 2^n, at most every 6 h.
+RELAY_AGAIN_S: Final = 900
+RELAY_CAP_S: Final = 21_600
+RELAY_BATCH_MAX: Final = 500
 # A death's notice is sent again by the sweep if it is not out by then.
 NOTICE_WAKE_S: Final = 120
 

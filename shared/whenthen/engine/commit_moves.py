@@ -8,6 +8,7 @@ from whenthen.aws.run_queue import QueuedRun
 from whenthen.domain.kinds import RunStatus
 from whenthen.domain.rules.classify import classify_error
 from whenthen.domain.rules.wake_up import pending_wake
+from whenthen.domain.schemas.notices import DeathNotice
 from whenthen.engine.context import Context
 from whenthen.engine.publish import publish
 from whenthen.engine.run_progress import RunProgress, resume
@@ -33,19 +34,26 @@ def send_after_commit(
     moved: frozenset[UUID],
     events: Sequence[OutboxEvent],
 ) -> None:
-    """Publish `events`, and send a message for every moved run that waits for its next try.
+    """Publish `events`; send a message for every moved run that waits, a notice for each dead one.
 
-    Raises nothing: the outbox and the rows' own wake-ups stand behind both.
+    Raises nothing: the outbox and the rows' own wake-ups stand behind all three.
     """
     publish(context, events)
-    messages = []
+    messages: list[QueuedRun] = []
+    notices: list[DeathNotice] = []
     for settlement in settlements:
-        if settlement.status != RunStatus.PENDING or settlement.run_id not in moved:
+        if settlement.run_id not in moved:
             continue
-        delay_s = pending_wake(settlement.due_in_s or 0).send_delay_s
-        if delay_s is not None:
-            messages.append(QueuedRun(settlement.run_id, settlement.workspace_id, delay_s))
-    context.run_queue.send(messages)
+        if settlement.status == RunStatus.PENDING:
+            delay_s = pending_wake(settlement.due_in_s or 0).send_delay_s
+            if delay_s is not None:
+                messages.append(QueuedRun(settlement.run_id, settlement.workspace_id, delay_s))
+        elif settlement.death is not None:
+            notices.append(DeathNotice(settlement.run_id, settlement.death))
+    if messages:
+        context.run_queue.send(messages)
+    if notices:
+        context.notice_queue.send(notices)
 
 
 def lost_connection(error: BaseException) -> bool:

@@ -5,6 +5,7 @@ from functools import cached_property
 from whenthen.aws.database_secret import read_credentials
 from whenthen.aws.event_stream import EventStream
 from whenthen.aws.metrics import Metrics
+from whenthen.aws.notice_queue import NoticeQueue
 from whenthen.aws.run_queue import RunQueue
 from whenthen.settings import Settings, SettingsError
 from whenthen.store.connection import Database
@@ -26,6 +27,10 @@ class Context:
     @cached_property
     def run_queue(self) -> RunQueue:
         return RunQueue(_needed(self.settings.run_queue_url, "RUN_QUEUE_URL"))
+
+    @cached_property
+    def notice_queue(self) -> NoticeQueue:
+        return NoticeQueue(_needed(self.settings.notice_queue_url, "NOTICE_QUEUE_URL"))
 
     @cached_property
     def event_stream(self) -> EventStream:

@@ -50,7 +50,8 @@ def execute_runs(
     """Execute those of `run_ids` that can be claimed, as far as `remaining_s` allows.
 
     A second delivery of the same id claims nothing and changes nothing. A run that is not due yet
-    gets one message with its remaining delay.
+    gets one message with its remaining delay. Of the runs that a worker has died with, one is
+    executed, alone, after the rest.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the database is out of reach and nothing was claimed.
@@ -60,6 +61,23 @@ def execute_runs(
     claimed, waiting = _claim(context, run_ids, lease, remaining_s() + limits.LEASE_MARGIN_S)
     _send_waiting(context, waiting)
     stragglers = Stragglers()
+    suspects = [run for run in claimed if run.crash_count]
+    # Given back before any of them starts, so that no innocent one's lease dies beside the guilty.
+    commit(context, [given_back(begin(run, lease), says_so=False) for run in suspects[1:]])
+    _execute_together(
+        context, [run for run in claimed if not run.crash_count], lease, remaining_s, stragglers
+    )
+    _execute_together(context, suspects[:1], lease, remaining_s, stragglers)
+    return Execution(stragglers.alive())
+
+
+def _execute_together(
+    context: Context,
+    claimed: Sequence[ClaimedRun],
+    lease: UUID,
+    remaining_s: Callable[[], float],
+    stragglers: Stragglers,
+) -> None:
     runs = _admit(context, claimed, lease)
     outside = [progress for progress in runs if not _is_data(progress)]
     with ThreadPoolExecutor(max_workers=max(1, len(runs))) as pool:
@@ -72,7 +90,6 @@ def execute_runs(
             group = [item for item in group if _is_data(item)]
         for future in pending:
             future.result()
-    return Execution(stragglers.alive())
 
 
 def _claim(

@@ -56,7 +56,7 @@ def skipped(
         lines=[log_lines.run_skipped(reason, explain)],
         output=run_outcome.skip_output(reason),
     )
-    return replace(ending, untried_action_id=_claimed_action(progress))
+    return replace(ending, untried_action_id=progress.claimed_action_id)
 
 
 def failed(
@@ -73,7 +73,9 @@ def failed(
         lines=[*lines, log_lines.run_failed(error.code)],
         error=body,
     )
-    return replace(ending, step=step, untried_action_id=None if step else _claimed_action(progress))
+    return replace(
+        ending, step=step, untried_action_id=None if step else progress.claimed_action_id
+    )
 
 
 def dead_lettered(
@@ -81,14 +83,15 @@ def dead_lettered(
 ) -> Settlement:
     """Return the end of a run that used up its attempts; its row stays awake for the notice."""
     body = _error_body(progress, error)
-    death = log_lines.run_dead_lettered(
-        progress.run.deaths + 1,
+    death = progress.run.deaths + 1
+    line = log_lines.run_dead_lettered(
+        death,
         code=error.code,
         message=body["message"],
         attempts=error.attempts,
     )
-    ending = _end(progress, RunStatus.DEAD_LETTER, lines=[*lines, death], error=body)
-    return replace(ending, step=step, counts_death=True, wake_in_s=float(limits.NOTICE_WAKE_S))
+    ending = _end(progress, RunStatus.DEAD_LETTER, lines=[*lines, line], error=body)
+    return replace(ending, step=step, death=death, wake_in_s=float(limits.NOTICE_WAKE_S))
 
 
 def _end(  # noqa: PLR0913  # one parameter for each part of an end
@@ -149,8 +152,3 @@ def _error_body(progress: RunProgress, error: RunError) -> dict[str, Any]:
         action.type if action else None,
         error.attempts,
     )
-
-
-def _claimed_action(progress: RunProgress) -> Any:
-    has_action = progress.index < len(progress.actions)
-    return progress.action.id if has_action else None

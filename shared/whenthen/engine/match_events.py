@@ -1,7 +1,6 @@
 """From stream records to runs: decode, match, insert, and send a message for each new run."""
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,19 +9,18 @@ from uuid import UUID
 
 from sqlalchemy.engine import Connection
 
-from whenthen.aws.run_queue import QueuedRun
 from whenthen.domain import json_text, limits
+from whenthen.domain.kinds import EventType
 from whenthen.domain.rules.classify import classify_error
 from whenthen.domain.rules.matching import Candidate, candidate_scopes, match_event
 from whenthen.domain.rules.trigger_event import stored_input
 from whenthen.domain.rules.truncate import truncate_json
 from whenthen.domain.schemas.events import Event, EventUnreadableError, read_event
 from whenthen.engine.context import Context
-from whenthen.store import run_inserts
+from whenthen.engine.publish import publish
+from whenthen.engine.start_runs import Start, Started, start_runs
 from whenthen.store.candidates import load_candidates
-from whenthen.store.new_id import new_id
-from whenthen.store.outbox import KEPT_KEYS
-from whenthen.store.run_inserts import NewRun, RunEvent
+from whenthen.store.run_inserts import RunEvent
 from whenthen.store.stream_ends import DeadEvent, end_events
 
 _log = logging.getLogger("whenthen.match")
@@ -110,8 +108,10 @@ def _match(
 
 
 def _matched(arrival: Arrival, event: Event, candidates: Sequence[Candidate]) -> _Matched:
-    payload, truncated = truncate_json(event.payload, limits.PAYLOAD_MAX_BYTES, keep=KEPT_KEYS)
-    stored = stored_input(replace(event, payload=payload), truncated=truncated)
+    payload, truncated = truncate_json(dict(event.payload), limits.PAYLOAD_MAX_BYTES)
+    # The outbox cuts to the same size and says so inside the payload.
+    cut = truncated or event.payload.get("truncated") is True
+    stored = stored_input(replace(event, payload=payload), truncated=cut)
     size_bytes = len(json_text.dumps(stored)) if candidates else 0
     return _Matched(arrival, event, stored, candidates, size_bytes)
 
@@ -155,24 +155,23 @@ def _commit_together(
     context: Context, chunk: Sequence[_Matched], dead: Sequence[DeadEvent]
 ) -> None:
     starting = [item for item in chunk if item.candidates]
-    events = [_run_event(item) for item in starting]
-    runs = [
-        (candidate, NewRun(new_id(), n, candidate.automation_id, candidate.version))
-        for n, item in enumerate(starting)
-        for candidate in item.candidates
-    ]
+    starts = [Start(_run_event(item), item.candidates) for item in starting]
     outbox_ids: list[UUID] = [item.event.outbox_id for item in chunk if item.event.outbox_id]
 
-    def work(connection: Connection) -> list[run_inserts.InsertedRun]:
-        inserted = run_inserts.insert_runs(connection, events, [run for _, run in runs])
+    def work(connection: Connection) -> Started:
+        started = start_runs(connection, starts, context.settings)
         end_events(connection, outbox_ids, dead)
-        return inserted
+        return started
 
-    if not (runs or outbox_ids or dead):
+    if not (starts or outbox_ids or dead):
         return
-    inserted = context.database.transact(work)
-    _count(context, [(run.id, candidate) for candidate, run in runs], {i.id for i in inserted})
-    context.run_queue.send([QueuedRun(run.id, run.workspace_id) for run in inserted])
+    started = context.database.transact(work)
+    for trigger_type, n in started.matched.items():
+        context.metrics.count("automations.matched", n, trigger_type=trigger_type.value)
+    context.metrics.count("automations.skipped", started.deduped, reason="deduped")
+    context.metrics.count("automations.breaker_tripped", started.tripped)
+    publish(context, started.events)
+    context.run_queue.send(started.messages)
 
 
 def _run_event(item: _Matched) -> RunEvent:
@@ -188,14 +187,8 @@ def _run_event(item: _Matched) -> RunEvent:
         root_run_id=cause.root_run_id if cause else None,
         parent_run_id=cause.run_id if cause else None,
         chain=[str(link) for link in cause.chain] if cause else [],
+        by_webhook=event.type == EventType.WEBHOOK_RECEIVED,
     )
-
-
-def _count(context: Context, runs: Sequence[tuple[UUID, Candidate]], inserted: set[UUID]) -> None:
-    per_type = Counter(candidate.type for run_id, candidate in runs if run_id in inserted)
-    for trigger_type, n in per_type.items():
-        context.metrics.count("automations.matched", n, trigger_type=trigger_type.value)
-    context.metrics.count("automations.skipped", len(runs) - len(inserted), reason="deduped")
 
 
 def _dead(arrival: Arrival, error: Exception) -> DeadEvent:

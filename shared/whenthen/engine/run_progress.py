@@ -63,6 +63,11 @@ class RunProgress:
         return self.actions[self.index]
 
     @property
+    def claimed_action_id(self) -> UUID | None:
+        """The action whose attempt the claim has counted; None once all are done."""
+        return self.action.id if self.index < len(self.actions) else None
+
+    @property
     def is_last(self) -> bool:
         """Whether the present action is the only one left."""
         return self.index >= len(self.actions) - 1

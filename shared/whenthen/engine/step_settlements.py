@@ -110,14 +110,13 @@ def stopped(progress: RunProgress, verdict: Skip | Stop) -> Settlement:
 def given_back(progress: RunProgress, *, due_in_s: float = 0, says_so: bool = True) -> Settlement:
     """Return a run to PENDING with nothing counted: its claimed attempt is undone."""
     wake = pending_wake(due_in_s)
-    has_action = progress.index < len(progress.actions)
     return Settlement(
         run_id=progress.id,
         workspace_id=progress.run.workspace_id,
         lease=progress.lease,
         status=RunStatus.PENDING,
         next_action=progress.index,
-        untried_action_id=progress.action.id if has_action else None,
+        untried_action_id=progress.claimed_action_id,
         due_in_s=due_in_s,
         wake_in_s=wake.wake_in_s,
         lines=[log_lines.run_continued()] if says_so else [],

@@ -13,12 +13,6 @@ from whenthen.domain import json_text, limits
 from whenthen.domain.rules.truncate import truncate_json
 from whenthen.store.new_id import new_id
 
-# Engine-facing keys of a payload that truncation never touches: matching needs them.
-KEPT_KEYS = frozenset(
-    {"databaseId", "recordId", "recordVersion", "changedProperties", "pageId", "parentId"}
-    | {"automationId", "workspaceId", "runId", "status"}
-)
-
 
 @dataclass(frozen=True, slots=True)
 class OutboxEvent:
@@ -48,7 +42,7 @@ def new_event(  # noqa: PLR0913  # an event has that many parts, all named at th
     last; without one the outbox id serves.
     """
     outbox_id = new_id()
-    capped, _ = truncate_json(payload, limits.PAYLOAD_MAX_BYTES, keep=KEPT_KEYS)
+    capped, _ = truncate_json(dict(payload), limits.PAYLOAD_MAX_BYTES)
     return OutboxEvent(
         id=outbox_id,
         workspace_id=workspace_id,

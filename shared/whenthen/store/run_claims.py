@@ -179,8 +179,10 @@ _READ = text(
     select r.id, r.automation_id, r.version, r.workspace_id, w.name as workspace_name, r.event_id,
         r.trigger_type, r.record_id, r.input, r.depth, r.root_run_id, r.parent_run_id, r.chain,
         r.retry_count, r.crash_count, r.generation, r.next_action, r.forced, r.cancelled_by,
-        r.deaths, r.created_at, r.started_at, r.status, r.lease_token,
-        cast(extract(epoch from whenthen_now() - r.started_at) * 1000 as bigint) as elapsed_ms,
+        r.deaths, r.created_at, coalesce(r.started_at, whenthen_now()) as started_at, r.status,
+        r.lease_token,
+        cast(coalesce(extract(epoch from whenthen_now() - r.started_at), 0) * 1000 as bigint)
+            as elapsed_ms,
         extract(epoch from r.due_at - whenthen_now()) as due_in_s,
         v.schema as definition_schema, v.name as automation_name, v.actions, v.condition,
         a.status as automation_status, s.steps,

@@ -8,7 +8,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
-from whenthen.domain import json_text, limits
+from whenthen.domain import json_text
+from whenthen.domain.rules.wake_up import pending_wake
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class RunEvent:
     root_run_id: UUID | None = None
     parent_run_id: UUID | None = None
     chain: Sequence[str] = ()
+    # Called from outside: such runs count towards their automation's rates.
+    by_webhook: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class NewRun:
     version: int
     # A manual run: it ignores that its automation is paused.
     forced: bool = False
+    # Seconds until it may be claimed.
+    due_in_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class InsertedRun:
 def insert_runs(
     connection: Connection, events: Sequence[RunEvent], runs: Sequence[NewRun]
 ) -> list[InsertedRun]:
-    """Insert `runs` as PENDING, due now, each with its line `run created`.
+    """Insert `runs` as PENDING, each with its line `run created`.
 
     A run whose (automation, event) already has one is left out of the answer and changes nothing,
     so a second delivery of an event is harmless. Rows are inserted by (automation, event), so two
@@ -60,7 +65,6 @@ def insert_runs(
         {
             "events": json_text.dumps([_event_row(n, event) for n, event in enumerate(events)]),
             "runs": json_text.dumps([_run_row(run) for run in runs]),
-            "wake_in_s": limits.WAKE_MARGIN_S,
         },
     )
     return [InsertedRun(row.id, row.workspace_id) for row in rows]
@@ -76,16 +80,18 @@ _INSERT = text(
     ),
     run as (
         select * from jsonb_to_recordset(cast(:runs as jsonb)) as r(
-            id uuid, event integer, automation_id uuid, version integer, forced boolean)
+            id uuid, event integer, automation_id uuid, version integer, forced boolean,
+            due_in_s integer, wake_in_s float8)
     ),
     added as (
         insert into automation_runs (id, automation_id, version, workspace_id, event_id,
             trigger_type, record_id, status, input, depth, root_run_id, parent_run_id, chain,
-            forced, enqueue_after)
+            forced, due_at, enqueue_after)
         select run.id, run.automation_id, run.version, event.workspace_id, event.event_id,
             event.trigger_type, event.record_id, 'PENDING', event.input, event.depth,
             coalesce(event.root_run_id, run.id), event.parent_run_id, event.chain, run.forced,
-            whenthen_now() + interval '1 second' * cast(:wake_in_s as integer)
+            whenthen_now() + interval '1 second' * run.due_in_s,
+            whenthen_now() + interval '1 second' * run.wake_in_s
         from run join event using (event)
         order by run.automation_id, event.event_id
         on conflict (automation_id, event_id) do nothing
@@ -122,4 +128,6 @@ def _run_row(run: NewRun) -> dict[str, Any]:
         "automation_id": str(run.automation_id),
         "version": run.version,
         "forced": run.forced,
+        "due_in_s": run.due_in_s,
+        "wake_in_s": pending_wake(run.due_in_s).wake_in_s,
     }

@@ -65,7 +65,10 @@ class Settlement:
     # Seconds until the row wakes itself; null at an end without a notice to follow.
     wake_in_s: float | None = None
     counts_retry: bool = False
-    counts_death: bool = False
+    # An expired lease: one more crash in a row.
+    counts_crash: bool = False
+    # The number of the death that this end is, counted from 1.
+    death: int | None = None
     output: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
     lines: Sequence[LogLine] = ()
@@ -134,16 +137,16 @@ _SETTLE = text(
         select * from jsonb_to_recordset(cast(:moves as jsonb)) as m(
             run_id uuid, lease uuid, status text, next_action integer, step jsonb, next_step jsonb,
             untried_action_id uuid, due_in_s float8, wake_in_s float8, counts_retry boolean,
-            counts_death boolean, terminal boolean, output jsonb, error jsonb, lines jsonb,
-            events jsonb)
+            counts_crash boolean, death integer, terminal boolean, output jsonb, error jsonb,
+            lines jsonb, events jsonb)
     ),
     moved as (
         update automation_runs r
         set status = m.status, next_action = m.next_action,
             retry_count = r.retry_count + cast(m.counts_retry as integer),
             crash_count = case when m.step ->> 'status' = 'SUCCEEDED' then 0
-                else r.crash_count end,
-            deaths = r.deaths + cast(m.counts_death as integer),
+                else r.crash_count + cast(m.counts_crash as integer) end,
+            deaths = coalesce(m.death, r.deaths),
             due_at = coalesce(whenthen_now() + interval '1 second' * m.due_in_s, r.due_at),
             enqueue_after = case when m.status = 'RUNNING' then r.enqueue_after
                 else whenthen_now() + interval '1 second' * m.wake_in_s end,
@@ -226,7 +229,8 @@ def _row(move: Settlement) -> dict[str, Any]:
         "due_in_s": move.due_in_s,
         "wake_in_s": move.wake_in_s,
         "counts_retry": move.counts_retry,
-        "counts_death": move.counts_death,
+        "counts_crash": move.counts_crash,
+        "death": move.death,
         "terminal": move.status not in {RunStatus.RUNNING, RunStatus.PENDING},
         "output": move.output,
         "error": move.error,

@@ -59,7 +59,7 @@ def test_what_is_shown_is_the_beginning_of_the_json(value: Any) -> None:
 
 def test_a_large_value_costs_no_more_than_what_is_shown() -> None:
     value = [[str(n)] * 100 for n in range(20_000)]
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(100):
         short_value(value)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 5

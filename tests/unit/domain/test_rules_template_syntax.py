@@ -100,7 +100,7 @@ def test_texts_on_both_sides_of_the_cached_length_read_the_same(length: int) -> 
 
 
 def test_a_hostile_text_is_read_in_linear_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for text in (
         "{{" * 500_000,
         "{{" + " " * 1_000_000,
@@ -111,7 +111,7 @@ def test_a_hostile_text_is_read_in_linear_time() -> None:
             parse_template(text)
         except TemplateError:
             continue
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 5
 
 
 tokens = st.sampled_from(["{{now}}", "{{ run.id }}", '{{record["}}"]}}', "{{actions[0].output}}"])

@@ -83,7 +83,7 @@ def _either_case(encoded: str) -> Iterator[str]:
 
 
 def _ascii(text: str) -> str:
-    return "".join(char if char.isascii() else _utf_16_escapes(char) for char in text)
+    return "".join(char if " " <= char <= "~" else _utf_16_escapes(char) for char in text)
 
 
 def _utf_16_escapes(char: str) -> str:

@@ -28,13 +28,16 @@ ENGINE_FIELDS: Final = frozenset(
         "recordId",
         "recordVersion",
         "runId",
+        "status",
+        "workspaceId",
     }
 )
 
-# Less than this is not worth having of an object's member: it is dropped instead.
-_SHARE_MIN_BYTES: Final = 32
-# Of a list the first items whole are worth more than scraps of all.
-_ITEM_SHARE_MIN_BYTES: Final = 256
+# A member is dropped rather than cut to less than its least share: a quarter of the room there is,
+# within these bounds. Of a list the first items whole are worth more than scraps of all.
+_LEAST_BYTES: Final = 8
+_MEMBER_LEAST_BYTES: Final = 32
+_ITEM_LEAST_BYTES: Final = 256
 _MARK: Final = "…"
 _DROPPED: Final = object()
 _FLAG: Final = frozenset({"truncated"})
@@ -50,9 +53,8 @@ class _Member(NamedTuple):
     def bytes(self) -> int:
         return self.head_bytes + self.value_bytes
 
-    @property
-    def least_bytes(self) -> int:
-        return self.head_bytes + min(self.value_bytes, _SHARE_MIN_BYTES)
+    def least_bytes(self, share: int) -> int:
+        return self.head_bytes + min(self.value_bytes, share)
 
 
 def truncate_json(
@@ -131,7 +133,7 @@ def _shares_of_event(members: Sequence[_Member], room: int) -> dict[Any, int]:
     others = [member for member in members if member is not previous]
     shares = _shares(_smallest_that_fit(others, room), room)
     left = room - sum(by_key[key].head_bytes + share for key, share in shares.items())
-    if _is_whole(properties, shares) and left >= previous.head_bytes + _SHARE_MIN_BYTES:
+    if _is_whole(properties, shares) and left >= previous.head_bytes + _MEMBER_LEAST_BYTES:
         shares["previous"] = left - previous.head_bytes
     return shares
 
@@ -141,18 +143,23 @@ def _is_whole(member: _Member, shares: Mapping[Any, int]) -> bool:
 
 
 def _smallest_that_fit(members: Iterable[_Member], room: int) -> list[_Member]:
+    share = _least_share(room, _MEMBER_LEAST_BYTES)
     fitting = []
     for member in sorted(members, key=lambda member: member.bytes):
-        if member.least_bytes <= room:
-            room -= member.least_bytes
+        if member.least_bytes(share) <= room:
+            room -= member.least_bytes(share)
             fitting.append(member)
     return fitting
 
 
 def _first_that_fit(items: Sequence[_Member], room: int) -> list[_Member]:
-    share_min = min(max(room // 8, _SHARE_MIN_BYTES), _ITEM_SHARE_MIN_BYTES)
-    ends = accumulate(item.head_bytes + min(item.value_bytes, share_min) for item in items)
+    share = _least_share(room, _ITEM_LEAST_BYTES)
+    ends = accumulate(item.least_bytes(share) for item in items)
     return [item for item, end in zip(items, ends, strict=True) if end <= room]
+
+
+def _least_share(room: int, at_most: int) -> int:
+    return min(max(room // 4, _LEAST_BYTES), at_most)
 
 
 def _shares(members: Sequence[_Member], room: int) -> dict[Any, int]:

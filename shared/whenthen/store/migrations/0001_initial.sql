@@ -279,11 +279,13 @@ create table dead_events (
     created_at timestamptz not null default whenthen_now()
 );
 
+-- Runs that automations start in each other, counted by minute and by day.
 create table automation_rate (
     automation_id uuid not null,
+    span text not null check (span in ('minute', 'day')),
     bucket timestamptz not null,
     n integer not null default 0,
-    primary key (automation_id, bucket)
+    primary key (automation_id, span, bucket)
 );
 
 create table notifications (
