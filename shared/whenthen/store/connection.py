@@ -117,6 +117,8 @@ class Database:
             max_overflow=0,
             pool_timeout=POOL_TIMEOUT_S,
             pool_use_lifo=True,
+            # An error's text goes to the log; the rows that it was about must not.
+            hide_parameters=True,
         )
         event.listen(engine, "handle_error", _mark_lost)
         return engine
@@ -161,6 +163,11 @@ def _from_url(url: URL) -> dict[str, Any]:
 
 
 def _mark_lost(context: ExceptionContext) -> None:
-    facts = getattr(context.original_exception, "args", None)
-    if facts and isinstance(facts[0], dict) and facts[0].get("C") in LOST_STATES:
+    error = context.original_exception
+    if not isinstance(error, pg8000.dbapi.Error):
+        # Raised between a question and the end of its answer, such as by a value that cannot be
+        # read: whoever used this connection next would get the rest of it for an answer (measured).
+        context.is_disconnect = True
+        context.invalidate_pool_on_disconnect = False
+    elif error.args and isinstance(error.args[0], dict) and error.args[0].get("C") in LOST_STATES:
         context.is_disconnect = True

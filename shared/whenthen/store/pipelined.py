@@ -8,6 +8,7 @@ read of the answers ends in the same state either way.
 
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pg8000.core
@@ -16,6 +17,8 @@ from pg8000.core import DESCRIBE, NULL_BYTE, SYNC_MSG, Context, make_params
 from pg8000.exceptions import InterfaceError
 
 _PORTAL = b"P" + NULL_BYTE
+# How pg8000 itself ends a transaction.
+_ENDS = frozenset({"commit", "rollback"})
 
 # What a dying socket makes of pg8000's reader; SQLAlchemy knows only InterfaceError as "lost".
 _BROKEN = (OSError, struct.error, IndexError, AttributeError)
@@ -33,6 +36,11 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         self.statements = 0
         super().__init__(*args, **kwargs)
 
+    def close(self) -> None:
+        """Close the socket; that a peer which is gone already cannot be told is no error."""
+        with suppress(InterfaceError):
+            super().close()
+
     def execute_unnamed(
         self, statement: str, vals: Sequence[Any] = (), oids: Sequence[int] = (), stream: Any = None
     ) -> Context:
@@ -47,7 +55,8 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             self.handle_messages(answers)
         except _BROKEN as error:
             raise InterfaceError("network error: the connection broke") from error
-        self.statements += 1
+        if statement not in _ENDS:
+            self.statements += 1
         return answers
 
     def execute_simple(self, statement: str) -> Context:
@@ -56,6 +65,6 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             answers = super().execute_simple(self.begin_sql if opens else statement)
         except _BROKEN as error:
             raise InterfaceError("network error: the connection broke") from error
-        if not opens and statement not in {"commit", "rollback"}:
+        if not opens:
             self.statements += 1
         return answers

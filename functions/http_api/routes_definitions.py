@@ -1,0 +1,30 @@
+"""Routes that replace a part of an automation's definition."""
+
+from http_api import bodies
+from http_api.bodies import JsonObject
+from http_api.dispatch import Call
+from http_api.needs import EDIT_AUTOMATION
+from http_api.routing import route
+from whenthen.domain.schemas.automations import ActionsBody, ConditionBody, TriggersBody
+from whenthen.engine import edit_definition
+
+
+@route("PUT", "/automations/{automationId}/triggers", needs=EDIT_AUTOMATION, body=TriggersBody)
+def put_triggers(call: Call[TriggersBody]) -> JsonObject:
+    automation_id = call.path_id("automationId")
+    edited = edit_definition.put_triggers(call.connection, call.caller, automation_id, call.body)
+    return bodies.edited_automation(edited, call.base_url)
+
+
+@route("PUT", "/automations/{automationId}/conditions", needs=EDIT_AUTOMATION, body=ConditionBody)
+def put_condition(call: Call[ConditionBody]) -> JsonObject:
+    automation_id = call.path_id("automationId")
+    edited = edit_definition.put_condition(call.connection, call.caller, automation_id, call.body)
+    return bodies.edited_automation(edited, call.base_url)
+
+
+@route("PUT", "/automations/{automationId}/actions", needs=EDIT_AUTOMATION, body=ActionsBody)
+def put_actions(call: Call[ActionsBody]) -> JsonObject:
+    automation_id = call.path_id("automationId")
+    edited = edit_definition.put_actions(call.connection, call.caller, automation_id, call.body)
+    return bodies.edited_automation(edited, call.base_url)

@@ -1,0 +1,154 @@
+"""Replaces the parts of a definition, each change as a new version."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from whenthen.domain.errors import NotFoundError
+from whenthen.domain.rules.automation_status import refuse_archived
+from whenthen.domain.rules.permissions import Level
+from whenthen.domain.rules.same_value import same_value
+from whenthen.domain.rules.stable_ids import action_ids
+from whenthen.domain.schemas.automations import (
+    ActionsBody,
+    ConditionBody,
+    TriggersBody,
+    stored_actions,
+)
+from whenthen.engine.check_definition import check_definition
+from whenthen.engine.identify import Caller, require_on
+from whenthen.engine.plan_triggers import PlannedTriggers, plan_triggers, trigger_rows
+from whenthen.store import automation_triggers, automations
+from whenthen.store.automations import AutomationDetail, AutomationHead, VersionBody
+from whenthen.store.new_id import new_id
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from whenthen.engine.webhook_secrets import WebhookSecret
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """An automation after a write, and the webhook secret that was made for it, if one was."""
+
+    automation: AutomationDetail
+    made: "WebhookSecret | None" = None
+
+
+def put_triggers(
+    connection: "Connection", caller: Caller, automation_id: UUID, body: TriggersBody
+) -> Edited:
+    """Replace all triggers; the same ones again change nothing.
+
+    Raises:
+        ConflictError: `ARCHIVED`.
+        InvalidError, ForbiddenError: as `check_definition`.
+
+    """
+    head = locked(connection, caller, automation_id)
+    check_definition(connection, caller, triggers=body.triggers)
+    before = automations.version_body(connection, head.id, head.version)
+    planned = plan_triggers(body.triggers, before.triggers)
+    if not same_value(planned.stored, before.triggers) or _is_new_secret(connection, head, planned):
+        after = replace(before, triggers=planned.stored)
+        save_version(connection, caller, head, after, rearmed=True, new_digest=planned.new_digest)
+    return Edited(detail_of(connection, head.id), planned.made)
+
+
+def put_condition(
+    connection: "Connection", caller: Caller, automation_id: UUID, body: ConditionBody
+) -> Edited:
+    """Replace the condition; null means always. The same one again changes nothing.
+
+    Raises:
+        ConflictError: `ARCHIVED`.
+
+    """
+    head = locked(connection, caller, automation_id)
+    before = automations.version_body(connection, head.id, head.version)
+    if not same_value(body.condition, before.condition):
+        save_version(connection, caller, head, replace(before, condition=body.condition))
+    return Edited(detail_of(connection, head.id))
+
+
+def put_actions(
+    connection: "Connection", caller: Caller, automation_id: UUID, body: ActionsBody
+) -> Edited:
+    """Replace all actions; the same ones with their ids change nothing.
+
+    Raises:
+        ConflictError: `ARCHIVED`.
+        InvalidError: an action's id is unknown or repeated, or as `check_definition`.
+        ForbiddenError: as `check_definition`.
+
+    """
+    head = locked(connection, caller, automation_id)
+    check_definition(connection, caller, actions=body.actions)
+    before = automations.version_body(connection, head.id, head.version)
+    known = [UUID(one["id"]) for one in before.actions]
+    ids = action_ids([one.id for one in body.actions], known, new_id)
+    stored = stored_actions(body.actions, ids)
+    if not same_value(stored, before.actions):
+        save_version(connection, caller, head, replace(before, actions=stored))
+    return Edited(detail_of(connection, head.id))
+
+
+def locked(connection: "Connection", caller: Caller, automation_id: UUID) -> AutomationHead:
+    """Return an automation's row, locked, that the caller may still write to.
+
+    Asked again under the lock: the automation may have moved to a database of other grants.
+
+    Raises:
+        ForbiddenError: its present database is not the caller's.
+        ConflictError: `ARCHIVED`.
+
+    """
+    head = automations.lock(connection, automation_id)
+    if head is None:
+        raise NotFoundError
+    require_on(caller, head.database_id, Level.EDIT)
+    refuse_archived(head.status)
+    return head
+
+
+def save_version(  # noqa: PLR0913  # what changes, and how much must follow from it
+    connection: "Connection",
+    caller: Caller,
+    head: AutomationHead,
+    body: VersionBody,
+    *,
+    rearmed: bool = False,
+    new_digest: bytes | None = None,
+) -> None:
+    """Write the next version of a locked automation; `rearmed` when triggers or database changed.
+
+    Raises:
+        InvalidError: `SECRET_INVALID`, the webhook secret is another automation's.
+
+    """
+    automations.write_version(connection, head, body, caller.user_id, rearmed=rearmed)
+    if rearmed:
+        rows = trigger_rows(head, body.triggers, new_digest)
+        automation_triggers.replace(connection, head.id, head.workspace_id, rows)
+
+
+def detail_of(connection: "Connection", automation_id: UUID) -> AutomationDetail:
+    """Return an automation that the caller may see, as it is now.
+
+    Raises:
+        NotFoundError: there is none.
+
+    """
+    found = automations.detail(connection, automation_id)
+    if found is None:
+        raise NotFoundError
+    return found
+
+
+def _is_new_secret(
+    connection: "Connection", head: AutomationHead, planned: PlannedTriggers
+) -> bool:
+    if planned.given is None:
+        return planned.made is not None
+    return planned.given.digest != automation_triggers.secret_hash(connection, head.id)

@@ -1,0 +1,145 @@
+"""What a process reads of its environment, and what it refuses."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from whenthen.settings import SettingsError, load_settings
+
+URL = {"DATABASE_URL": "postgresql://postgres@localhost/whenthen"}
+HOST = {"DATABASE_HOST": "db.internal", "DATABASE_SECRET_ARN": "arn:aws:secretsmanager:x:1:s:y"}
+
+# variable, attribute, value when absent or empty
+TEXTS = [
+    ("DATABASE_HOST", "database_host", None),
+    ("DATABASE_NAME", "database_name", "whenthen"),
+    ("DATABASE_SECRET_ARN", "database_secret_arn", None),
+    ("EVENT_STREAM_NAME", "event_stream", None),
+    ("RUN_QUEUE_URL", "run_queue_url", None),
+    ("NOTICE_QUEUE_URL", "notice_queue_url", None),
+    ("PUBLIC_URL", "public_url", None),
+    ("POWERTOOLS_LOG_LEVEL", "log_level", "INFO"),
+    ("POWERTOOLS_METRICS_NAMESPACE", "metrics_namespace", "whenthen"),
+]
+# variable, attribute, value when absent or empty, lowest, highest
+NUMBERS = [
+    ("DATABASE_PORT", "database_port", 5432, 1, 65_535),
+    ("DATABASE_POOL_SIZE", "database_pool_size", 5, 1, 100),
+    ("AUTO_RUN_MAX_RETRIES", "max_retries", 8, 1, 1_000),
+    ("AUTOMATION_MAX_DEPTH", "max_depth", 5, 1, 100),
+    ("AUTOMATIONS_WORKER_CONCURRENCY", "worker_concurrency", 5, 1, 10),
+    ("AUTOMATION_MAX_RUNS_PER_MINUTE", "runs_per_minute", 600, 1, 1_000_000),
+    ("AUTOMATION_MAX_CHAINED_RUNS_PER_DAY", "chained_runs_per_day", 10_000, 1, 1_000_000_000),
+    ("RETENTION_DAYS", "retention_days", 30, 8, 3_650),
+]
+
+
+def test_a_url_is_read_as_it_is_written() -> None:
+    assert load_settings(URL).database_url == "postgresql://postgres@localhost/whenthen"
+
+
+@pytest.mark.parametrize(("name", "attribute", "default"), TEXTS)
+def test_a_text_is_read_from_its_variable_and_empty_is_absent(
+    name: str, attribute: str, default: str | None
+) -> None:
+    assert getattr(load_settings(URL), attribute) == default
+    assert getattr(load_settings({**URL, name: ""}), attribute) == default
+    assert getattr(load_settings({**URL, name: "a text"}), attribute) == "a text"
+
+
+def test_the_environment_may_hold_anything_else() -> None:
+    assert load_settings({**URL, "PATH": "/bin", "AWS_REGION": "eu-west-1"}) == load_settings(URL)
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        load_settings(URL).max_depth = 6  # type: ignore[misc]
+
+
+def test_a_host_with_a_secret_stands_in_for_a_url() -> None:
+    settings = load_settings(HOST)
+    assert (settings.database_url, settings.database_host) == (None, "db.internal")
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {},
+        {"DATABASE_URL": ""},
+        {"DATABASE_HOST": HOST["DATABASE_HOST"]},
+        {"DATABASE_SECRET_ARN": HOST["DATABASE_SECRET_ARN"]},
+        {**HOST, "DATABASE_HOST": ""},
+        {**HOST, "DATABASE_SECRET_ARN": ""},
+    ],
+)
+def test_a_database_must_be_named(environ: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match=r"DATABASE_URL, or DATABASE_HOST with"):
+        load_settings(environ)
+
+
+@pytest.mark.parametrize(("name", "attribute", "default", "low", "high"), NUMBERS)
+def test_a_number_may_be_anything_from_its_lowest_to_its_highest(
+    name: str, attribute: str, default: int, low: int, high: int
+) -> None:
+    assert getattr(load_settings(URL), attribute) == default
+    for text, value in [
+        ("", default),
+        (str(low), low),
+        (str(low + 1), low + 1),
+        (str(high), high),
+        (f"0{low}", low),
+    ]:
+        assert getattr(load_settings({**URL, name: text}), attribute) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [(name, low, high) for name, _, _, low, high in NUMBERS]
+)
+def test_a_number_out_of_its_range_is_refused_by_name(name: str, low: int, high: int) -> None:
+    for value in (low - 1, high + 1):
+        with pytest.raises(SettingsError, match=rf"^{name} must lie within {low}\.\.{high}$"):
+            load_settings({**URL, name: str(value)})
+
+
+# The last one is a digit five, but no ASCII one.
+@pytest.mark.parametrize(
+    "text", ["-1", "+5", "5.0", " 5", "5 ", "1e1", "five", "0x5", "1_0", "\uff15"]
+)
+@pytest.mark.parametrize("name", [name for name, *_ in NUMBERS])
+def test_what_is_no_whole_number_is_refused_by_name(name: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^{name} must be a whole number$"):
+        load_settings({**URL, name: text})
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("", True), ("true", True), ("True", True), ("false", False), ("FALSE", False)],
+)
+def test_encryption_is_on_unless_it_is_switched_off(text: str, value: bool) -> None:  # noqa: FBT001
+    assert load_settings({**URL, "DATABASE_SSL": text}).database_ssl is value
+
+
+@pytest.mark.parametrize("text", ["0", "1", "no", "off", " false"])
+def test_a_flag_that_is_neither_true_nor_false_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^DATABASE_SSL must be true or false$"):
+        load_settings({**URL, "DATABASE_SSL": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("/", None),
+        ("https://a.example", "https://a.example"),
+        ("https://a.example/", "https://a.example"),
+        ("https://a.example/api//", "https://a.example/api"),
+    ],
+)
+def test_the_public_url_has_no_slash_at_its_end(text: str, value: str | None) -> None:
+    assert load_settings({**URL, "PUBLIC_URL": text}).public_url == value
+
+
+def test_a_refusal_never_repeats_the_value() -> None:
+    with pytest.raises(SettingsError) as refused:
+        load_settings({**URL, "DATABASE_PORT": "hunter2"})
+    assert "hunter2" not in str(refused.value)
