@@ -6,12 +6,38 @@ template in step.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from whenthen.domain import limits
+from whenthen.domain.rules.secure_url import is_secure_url
 
 
 class SettingsError(ValueError):
     """Raised when the environment lacks a needed setting or two settings contradict each other."""
+
+
+# Every numeric setting: its default and its range, both ends included.
+NUMBERS: Final[Mapping[str, tuple[int, int, int]]] = {
+    "DATABASE_PORT": (5_432, 1, 65_535),
+    "DATABASE_POOL_SIZE": (5, 1, 100),
+    "AUTO_RUN_MAX_RETRIES": (limits.MAX_RETRIES_DEFAULT, 1, 1_000),
+    "AUTOMATION_MAX_DEPTH": (limits.MAX_DEPTH_DEFAULT, 1, 100),
+    "AUTOMATIONS_WORKER_CONCURRENCY": (
+        limits.WORKER_CONCURRENCY_DEFAULT,
+        1,
+        limits.QUEUE_BATCH_MAX,
+    ),
+    "AUTOMATION_MAX_RUNS_PER_MINUTE": (limits.RUNS_PER_MINUTE_DEFAULT, 1, 1_000_000),
+    "AUTOMATION_MAX_CHAINED_RUNS_PER_DAY": (
+        limits.CHAINED_RUNS_PER_DAY_DEFAULT,
+        1,
+        1_000_000_000,
+    ),
+    # 0: no limit.
+    "API_REQUESTS_PER_MINUTE": (0, 0, 1_000_000),
+    # More than the stream keeps its records: a replay must still find the runs it made.
+    "RETENTION_DAYS": (limits.RETENTION_DAYS_DEFAULT, 8, 3_650),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +58,13 @@ class Settings:
     run_queue_url: str | None
     notice_queue_url: str | None
     public_url: str | None
+    # The KMS key of workspace secrets.
+    secrets_key_arn: str | None
+    # Whose JWTs are credentials, and for which audience; both or neither.
+    oidc_issuer: str | None
+    oidc_audience: str | None
+    # Per credential; 0 for no limit.
+    api_requests_per_minute: int
 
     max_retries: int
     max_depth: int
@@ -41,6 +74,8 @@ class Settings:
     runs_per_minute: int
     chained_runs_per_day: int
     retention_days: int
+    # Hosts that webhooks may call wherever they lead: lower case, IPv6 without brackets.
+    webhook_allow_hosts: frozenset[str]
 
     log_level: str
     metrics_namespace: str
@@ -55,51 +90,49 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
     settings = Settings(
         database_url=environ.get("DATABASE_URL") or None,
         database_host=environ.get("DATABASE_HOST") or None,
-        database_port=_number(environ, "DATABASE_PORT", 5432, 1, 65_535),
+        database_port=_number(environ, "DATABASE_PORT"),
         database_name=environ.get("DATABASE_NAME") or "whenthen",
         database_secret_arn=environ.get("DATABASE_SECRET_ARN") or None,
         database_ssl=_flag(environ, "DATABASE_SSL", default=True),
-        database_pool_size=_number(environ, "DATABASE_POOL_SIZE", 5, 1, 100),
+        database_pool_size=_number(environ, "DATABASE_POOL_SIZE"),
         event_stream=environ.get("EVENT_STREAM_NAME") or None,
         run_queue_url=environ.get("RUN_QUEUE_URL") or None,
         notice_queue_url=environ.get("NOTICE_QUEUE_URL") or None,
         public_url=(environ.get("PUBLIC_URL") or "").rstrip("/") or None,
-        max_retries=_number(environ, "AUTO_RUN_MAX_RETRIES", limits.MAX_RETRIES_DEFAULT, 1, 1_000),
-        max_depth=_number(environ, "AUTOMATION_MAX_DEPTH", limits.MAX_DEPTH_DEFAULT, 1, 100),
-        worker_concurrency=_number(
-            environ,
-            "AUTOMATIONS_WORKER_CONCURRENCY",
-            limits.WORKER_CONCURRENCY_DEFAULT,
-            1,
-            limits.QUEUE_BATCH_MAX,
-        ),
-        runs_per_minute=_number(
-            environ,
-            "AUTOMATION_MAX_RUNS_PER_MINUTE",
-            limits.RUNS_PER_MINUTE_DEFAULT,
-            1,
-            1_000_000,
-        ),
-        chained_runs_per_day=_number(
-            environ,
-            "AUTOMATION_MAX_CHAINED_RUNS_PER_DAY",
-            limits.CHAINED_RUNS_PER_DAY_DEFAULT,
-            1,
-            1_000_000_000,
-        ),
-        # More than the stream keeps its records: a replay must still find the runs it made.
-        retention_days=_number(environ, "RETENTION_DAYS", limits.RETENTION_DAYS_DEFAULT, 8, 3_650),
+        secrets_key_arn=environ.get("SECRETS_KEY_ARN") or None,
+        oidc_issuer=environ.get("OIDC_ISSUER") or None,
+        oidc_audience=environ.get("OIDC_AUDIENCE") or None,
+        api_requests_per_minute=_number(environ, "API_REQUESTS_PER_MINUTE"),
+        max_retries=_number(environ, "AUTO_RUN_MAX_RETRIES"),
+        max_depth=_number(environ, "AUTOMATION_MAX_DEPTH"),
+        worker_concurrency=_number(environ, "AUTOMATIONS_WORKER_CONCURRENCY"),
+        runs_per_minute=_number(environ, "AUTOMATION_MAX_RUNS_PER_MINUTE"),
+        chained_runs_per_day=_number(environ, "AUTOMATION_MAX_CHAINED_RUNS_PER_DAY"),
+        retention_days=_number(environ, "RETENTION_DAYS"),
+        webhook_allow_hosts=_hosts(environ, "WEBHOOK_ALLOW_HOSTS"),
         log_level=environ.get("POWERTOOLS_LOG_LEVEL") or "INFO",
         metrics_namespace=environ.get("POWERTOOLS_METRICS_NAMESPACE") or "whenthen",
     )
-    if settings.database_url is None and (
-        settings.database_host is None or settings.database_secret_arn is None
-    ):
-        raise SettingsError("set DATABASE_URL, or DATABASE_HOST with DATABASE_SECRET_ARN")
+    _check_database(settings)
+    _check_oidc(settings)
     return settings
 
 
-def _number(environ: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+def _check_database(settings: Settings) -> None:
+    by_parts = settings.database_host is not None and settings.database_secret_arn is not None
+    if settings.database_url is None and not by_parts:
+        raise SettingsError("set DATABASE_URL, or DATABASE_HOST with DATABASE_SECRET_ARN")
+
+
+def _check_oidc(settings: Settings) -> None:
+    if (settings.oidc_issuer is None) != (settings.oidc_audience is None):
+        raise SettingsError("set OIDC_ISSUER and OIDC_AUDIENCE, or neither")
+    if settings.oidc_issuer is not None and not is_secure_url(settings.oidc_issuer):
+        raise SettingsError("OIDC_ISSUER must be an https URL")
+
+
+def _number(environ: Mapping[str, str], name: str) -> int:
+    default, low, high = NUMBERS[name]
     text = environ.get(name)
     if not text:
         return default
@@ -116,3 +149,12 @@ def _flag(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
     if text in {"", "true", "false"}:
         return text == "true" if text else default
     raise SettingsError(f"{name} must be true or false")
+
+
+def _hosts(environ: Mapping[str, str], name: str) -> frozenset[str]:
+    entries = (entry.strip().lower() for entry in environ.get(name, "").split(","))
+    hosts = frozenset(entry.strip("[]") for entry in entries if entry)
+    # One colon is a port's; an IPv6 address has two or more, and a bracket left is before a port.
+    if any(host.count(":") == 1 or set(host) & set("/[] ") for host in hosts):
+        raise SettingsError(f"{name} must be host names or addresses, without scheme and port")
+    return hosts

@@ -21,6 +21,7 @@ from whenthen.store.audit import AuditEntry
 from whenthen.store.new_id import new_id
 from whenthen.store.notifications import NewNotification
 from whenthen.store.outbox import OutboxEvent
+from whenthen.store.rates import Counted
 from whenthen.store.run_inserts import NewRun, RunEvent
 from whenthen.store.run_settlements import settle
 
@@ -61,26 +62,14 @@ def start_runs(connection: Connection, starts: Sequence[Start], settings: Settin
         for n, start in enumerate(starts)
         for candidate in start.candidates
     ]
-    plan = _rate_plan(connection, planned, settings)
-    runs: list[NewRun] = []
-    excess: set[UUID] = set()
-    for event, n, candidate in planned:
-        place = plan.place(candidate.automation_id) if _counts(event) else _AT_ONCE
-        run = NewRun(
-            new_id(), n, candidate.automation_id, candidate.version, due_in_s=place.due_in_s
-        )
-        runs.append(run)
-        if place.over_limit:
-            excess.add(run.id)
-    inserted = {
-        run.id: run
-        for start in range(0, len(runs), limits.MATCH_CHUNK_MAX_RUNS)
-        for run in run_inserts.insert_runs(
-            connection,
-            [start.event for start in starts],
-            runs[start : start + limits.MATCH_CHUNK_MAX_RUNS],
-        )
-    }
+    counted = _count(connection, planned)
+    plan = RatePlan(
+        counted.before,
+        runs_per_minute=settings.runs_per_minute,
+        runs_per_day=settings.chained_runs_per_day,
+    )
+    runs, excess = _placed(planned, plan, set(counted.new))
+    inserted = _insert(connection, [start.event for start in starts], runs)
     types = {run.id: candidate.type for run, (_, _, candidate) in zip(runs, planned, strict=True)}
     stopped = _stop(connection, [run for run in runs if run.id in excess & inserted.keys()])
     return Started(
@@ -92,20 +81,51 @@ def start_runs(connection: Connection, starts: Sequence[Start], settings: Settin
     )
 
 
-def _rate_plan(
-    connection: Connection,
+def _placed(
     planned: Sequence[tuple[RunEvent, int, Candidate]],
-    settings: Settings,
-) -> RatePlan:
-    counted = [
-        (candidate.automation_id, event.event_id)
-        for event, _, candidate in planned
-        if _counts(event)
-    ]
-    return RatePlan(
-        rates.count_new(connection, counted),
-        runs_per_minute=settings.runs_per_minute,
-        runs_per_day=settings.chained_runs_per_day,
+    plan: RatePlan,
+    unplaced: set[tuple[UUID, str]],
+) -> tuple[list[NewRun], set[UUID]]:
+    """Return the runs, in the order of `planned`, and those that are above the day's limit.
+
+    `unplaced` holds the counted ones that are new: a run that exists, or that the batch holds
+    twice, takes no place from the others.
+    """
+    runs: list[NewRun] = []
+    excess: set[UUID] = set()
+    for event, n, candidate in planned:
+        place, key = _AT_ONCE, (candidate.automation_id, event.event_id)
+        if key in unplaced:
+            unplaced.remove(key)
+            place = plan.place(candidate.automation_id)
+        due_in_s = place.due_in_s
+        run = NewRun(new_id(), n, candidate.automation_id, candidate.version, due_in_s=due_in_s)
+        runs.append(run)
+        if place.over_limit:
+            excess.add(run.id)
+    return runs, excess
+
+
+def _insert(
+    connection: Connection, events: Sequence[RunEvent], runs: Sequence[NewRun]
+) -> dict[UUID, run_inserts.InsertedRun]:
+    size = limits.MATCH_CHUNK_MAX_RUNS
+    chunks = [runs[start : start + size] for start in range(0, len(runs), size)]
+    return {
+        run.id: run
+        for chunk in chunks
+        for run in run_inserts.insert_runs(connection, events, chunk)
+    }
+
+
+def _count(connection: Connection, planned: Sequence[tuple[RunEvent, int, Candidate]]) -> Counted:
+    return rates.count_new(
+        connection,
+        [
+            (candidate.automation_id, event.event_id)
+            for event, _, candidate in planned
+            if is_counted(event.depth, by_webhook=event.by_webhook)
+        ],
     )
 
 
@@ -164,7 +184,3 @@ def _tell(connection: Connection, automation: rates.Paused) -> None:
         resource_id=str(automation.id),
     )
     audit.add(connection, [entry])
-
-
-def _counts(event: RunEvent) -> bool:
-    return is_counted(event.depth, by_webhook=event.by_webhook)

@@ -1,6 +1,6 @@
 """Counters of the runs that automations start in each other, by minute and by day."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,23 +11,35 @@ from whenthen.domain import json_text
 from whenthen.domain.rules.rate import Counts
 
 
-def count_new(connection: Connection, runs: Sequence[tuple[UUID, str]]) -> dict[UUID, Counts]:
-    """Count those of `runs` (automation, event id) that do not exist yet; return the old counts.
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Which runs (automation, event id) were new, and what was counted before them."""
+
+    new: frozenset[tuple[UUID, str]]
+    before: Mapping[UUID, Counts]
+
+
+def count_new(connection: Connection, runs: Sequence[tuple[UUID, str]]) -> Counted:
+    """Count those of `runs` (automation, event id) that do not exist yet.
 
     A second delivery counts nothing: its runs exist. Counters are taken in the order of their
     automations, so two matchers cannot deadlock.
     """
     if not runs:
-        return {}
+        return Counted(frozenset(), {})
     values = [{"automation_id": str(automation_id), "event_id": key} for automation_id, key in runs]
-    rows = connection.execute(_COUNT, {"runs": json_text.dumps(values)})
-    return {row.automation_id: Counts(row.this_minute, row.this_day) for row in rows}
+    rows = connection.execute(_COUNT, {"runs": json_text.dumps(values)}).all()
+    return Counted(
+        new=frozenset((row.automation_id, key) for row in rows for key in row.event_ids),
+        before={row.automation_id: Counts(row.this_minute, row.this_day) for row in rows},
+    )
 
 
 _COUNT = text(
     """
     with new as (
-        select w.automation_id, count(distinct w.event_id) as n
+        select w.automation_id, count(distinct w.event_id) as n,
+            jsonb_agg(distinct w.event_id) as event_ids
         from jsonb_to_recordset(cast(:runs as jsonb)) as w(automation_id uuid, event_id text)
         where not exists (select 1 from automation_runs r
             where r.automation_id = w.automation_id and r.event_id = w.event_id)
@@ -41,12 +53,12 @@ _COUNT = text(
         on conflict (automation_id, span, bucket) do update set n = c.n + excluded.n
         returning automation_id, span, n
     )
-    select new.automation_id,
+    select new.automation_id, new.event_ids,
         cast(sum(counted.n - new.n) filter (where counted.span = 'minute') as integer)
             as this_minute,
         cast(sum(counted.n - new.n) filter (where counted.span = 'day') as integer) as this_day
     from new join counted using (automation_id)
-    group by new.automation_id
+    group by new.automation_id, new.event_ids
     """
 )
 
