@@ -6,8 +6,10 @@ UV := $(BIN)/uv
 UV_VERSION := 0.13.9
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 4
+# What the Lambda runtime brings itself, and the layer therefore does not.
+IN_RUNTIME := boto3 botocore s3transfer urllib3
 
-.PHONY: setup run test lint format lock clean
+.PHONY: setup run build test lint format lock clean
 
 setup: $(VENV)/.installed
 
@@ -24,6 +26,9 @@ $(VENV)/.installed: requirements.lock pyproject.toml | $(UV)
 run: setup
 	$(BIN)/whenthen dev --demo
 
+build: setup
+	SAM_CLI_TELEMETRY=0 WHENTHEN_UV="$(abspath $(UV))" $(BIN)/sam build
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,6 +44,9 @@ test: lint
 
 lock: $(UV)
 	$(UV) pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o requirements.lock
+	$(UV) pip compile pyproject.toml --constraints requirements.lock --python-version 3.13 \
+		--python-platform aarch64-manylinux_2_28 $(addprefix --no-emit-package ,$(IN_RUNTIME)) \
+		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o layers/whenthen/requirements.lock
 
 clean:
 	rm -rf $(VENV) .whenthen .aws-sam .pytest_cache .mypy_cache .ruff_cache
