@@ -8,17 +8,18 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from tests.conftest import settings_for
+from tests.conftest import Server, settings_for
 from whenthen.domain import json_text
 from whenthen.engine.context import Context
 
 
 @dataclass(frozen=True)
 class Aws:
-    """The emulated account's stream and queue, as a test looks at them."""
+    """The emulated account's stream and queues, as a test looks at them."""
 
     stream: str
     queue_url: str
+    notice_url: str
     kinesis: Any
     sqs: Any
 
@@ -34,16 +35,27 @@ class Aws:
         return [json_text.loads(record["Data"]) for record in found]
 
     def queued(self) -> list[dict[str, Any]]:
-        """Every visible message's body, taken off the queue."""
+        """Every visible run message's body, taken off the queue."""
+        return self._taken(self.queue_url)
+
+    def noticed(self) -> list[dict[str, Any]]:
+        """Every notice, taken off its queue."""
+        return self._taken(self.notice_url)
+
+    def delayed(self) -> int:
+        """How many run messages are still held back by their delay."""
+        attribute = "ApproximateNumberOfMessagesDelayed"
+        found = self.sqs.get_queue_attributes(QueueUrl=self.queue_url, AttributeNames=[attribute])
+        return int(found["Attributes"][attribute])
+
+    def _taken(self, queue_url: str) -> list[dict[str, Any]]:
         bodies = []
-        while messages := self.sqs.receive_message(
-            QueueUrl=self.queue_url, MaxNumberOfMessages=10
-        ).get("Messages"):
+        while messages := self.sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get(
+            "Messages"
+        ):
             for message in messages:
                 bodies.append(json_text.loads(message["Body"]))
-                self.sqs.delete_message(
-                    QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"]
-                )
+                self.sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
         return bodies
 
 
@@ -53,14 +65,28 @@ def aws() -> Iterator[Aws]:
         kinesis, sqs = boto3.client("kinesis"), boto3.client("sqs")
         kinesis.create_stream(StreamName="events", ShardCount=1)
         queue_url = sqs.create_queue(QueueName="runs")["QueueUrl"]
-        yield Aws("events", queue_url, kinesis, sqs)
+        notice_url = sqs.create_queue(QueueName="notices")["QueueUrl"]
+        yield Aws("events", queue_url, notice_url, kinesis, sqs)
 
 
 @pytest.fixture
 def context(migrated_url: str, aws: Aws) -> Iterator[Context]:
     made = Context(
-        settings_for(migrated_url, EVENT_STREAM_NAME=aws.stream, RUN_QUEUE_URL=aws.queue_url),
+        settings_for(
+            migrated_url,
+            EVENT_STREAM_NAME=aws.stream,
+            RUN_QUEUE_URL=aws.queue_url,
+            NOTICE_QUEUE_URL=aws.notice_url,
+        ),
         "test",
     )
+    yield made
+    made.database.close()
+
+
+@pytest.fixture(scope="session")
+def shared_context(postgres: Server, template_database: str) -> Iterator[Context]:
+    """A context without AWS, for tests that look only at rows of a workspace of their own."""
+    made = Context(settings_for(postgres.create("shared", template_database)), "test")
     yield made
     made.database.close()

@@ -1,21 +1,33 @@
 """A small world for engine tests: a workspace, its people, a database, automations and events."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from sqlalchemy import text
+from sqlalchemy.engine import Connection
 
-from whenthen.domain import json_text
-from whenthen.domain.kinds import TriggerType
+from whenthen.aws.run_queue import QueuedRun
+from whenthen.domain import json_text, limits
+from whenthen.domain.kinds import Role, TriggerType
 from whenthen.domain.rules.matching import trigger_scope
+from whenthen.domain.rules.permissions import Access
+from whenthen.domain.rules.retry_point import From
+from whenthen.engine import cancel_run, retry_runs
+from whenthen.engine.cancel_run import Cancelled
 from whenthen.engine.context import Context
 from whenthen.engine.execute_runs import Execution, execute_runs
+from whenthen.engine.identify import Caller
 from whenthen.engine.match_events import Arrival, match_events
+from whenthen.engine.sweep import sweep_runs
+from whenthen.store import run_claims
 from whenthen.store.new_id import new_id
+from whenthen.store.run_retries import RunFilter
+
+Answer = TypeVar("Answer")
 
 TICKETS = [
     {"name": "Name", "type": "text"},
@@ -178,6 +190,63 @@ class World:
     def execute(self, run_ids: Sequence[UUID] | None = None, remaining_s: float = 180) -> Execution:
         chosen = run_ids if run_ids is not None else self.pending_ids()
         return execute_runs(self.context, chosen, lambda: remaining_s)
+
+    def turn_clock(self, by_s: float) -> None:
+        """Let that much time pass for every lease, due time and wake-up."""
+        self.context.database.clock_offset_s += by_s
+
+    def sweep(self) -> int:
+        return sweep_runs(self.context, lambda: True)
+
+    def claim(self, run_ids: Sequence[UUID], remaining_s: float = 180) -> UUID:
+        """Do what a worker does that dies right after its claim; return its lease."""
+        lease = uuid4()
+
+        def work(connection: Any) -> None:
+            run_claims.claim(connection, run_ids, lease, remaining_s + limits.LEASE_MARGIN_S)
+
+        self.context.database.transact(work)
+        return lease
+
+    def crash(self, run_ids: Sequence[UUID]) -> None:
+        """Let a worker claim the runs and die, and let the sweep find out."""
+        self.claim(run_ids)
+        self.turn_clock(180 + limits.LEASE_MARGIN_S + limits.LEASE_WAKE_MARGIN_S + 1)
+        self.sweep()
+
+    def in_transaction(self, work: Callable[[Connection], Answer]) -> Answer:
+        return self.context.database.transact(work)
+
+    @property
+    def owner(self) -> Caller:
+        """The workspace's owner, as a request of theirs is served."""
+        return Caller(self.owner_id, self.workspace_id, Access(Role.OWNER))
+
+    def retry(
+        self,
+        run_id: UUID,
+        *,
+        from_: From = "failed",
+        latest: bool = False,
+        automation_id: UUID | None = None,
+    ) -> QueuedRun:
+        chosen = automation_id or self.automation_of(run_id)
+        return self.in_transaction(
+            lambda c: retry_runs.retry(c, self.owner, chosen, run_id, from_=from_, latest=latest)
+        )
+
+    def redrive(self, **narrowed: Any) -> int:
+        wanted = RunFilter(self.workspace_id, **narrowed)
+        return self.in_transaction(lambda c: retry_runs.redrive(c, self.owner, wanted))
+
+    def cancel(self, run_id: UUID, *, automation_id: UUID | None = None) -> Cancelled:
+        chosen = automation_id or self.automation_of(run_id)
+        return self.in_transaction(lambda c: cancel_run.cancel(c, self.owner, chosen, run_id))
+
+    def automation_of(self, run_id: UUID) -> UUID:
+        (row,) = self.sql("select automation_id from automation_runs where id = :r", r=run_id)
+        automation_id: UUID = row["automation_id"]
+        return automation_id
 
     def settle_all(self, rounds: int = 20) -> None:
         """Match what is in the outbox and execute what is due, until nothing is left to do."""

@@ -55,7 +55,7 @@ def _notifications(request: StepRequest, members: Mapping[UUID, Role]) -> list[N
 def _recipients(request: StepRequest, members: Mapping[UUID, Role]) -> list[UUID]:
     named = request.config.get("userIds")
     if named is not None:
-        return [_member(value, members) for value in dict.fromkeys(named)]
+        return list(dict.fromkeys(_member(value, members) for value in named))
     match request.config.get("audience") or "admins":
         case "members":
             return list(members)

@@ -13,6 +13,7 @@ _MODULES: Final = {
     ActionType.DELETE_RECORD: "whenthen.actions.delete_record",
     ActionType.CREATE_PAGE: "whenthen.actions.create_page",
     ActionType.CREATE_NOTIFICATION: "whenthen.actions.create_notification",
+    ActionType.SEND_WEBHOOK: "whenthen.actions.send_webhook",
 }
 
 # The one seam for tests: an executor that stands in for an action. The action's type must be a

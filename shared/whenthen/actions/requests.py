@@ -9,6 +9,7 @@ from sqlalchemy.engine import Connection
 
 from whenthen.domain.errors import WhenthenError
 from whenthen.domain.schemas.events import AutomationContext
+from whenthen.settings import Settings
 from whenthen.store.outbox import OutboxEvent
 
 
@@ -30,6 +31,8 @@ class StepRequest:
     child_context: AutomationContext
     # Seconds that this try may take, all of its I/O included.
     timeout_s: float
+    # The deployment's settings, for actions that talk to the outside.
+    settings: Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ PATTERN_MAX_CHARS: Final = 512
 EMAIL_RECIPIENTS_MAX: Final = 50
 NOTIFICATION_USERS_MAX: Final = 100
 WEBHOOK_HEADERS_MAX: Final = 50
+# With its values filled in; 2,048 as it is saved. Many servers refuse longer ones.
+WEBHOOK_URL_MAX_CHARS: Final = 8_192
 # Properties of one database, and options of one of its select properties.
 PROPERTIES_MAX: Final = 200
 PROPERTY_OPTIONS_MAX: Final = 500
@@ -35,14 +37,24 @@ STEP_OUTPUT_MAX_BYTES: Final = 64 * 1024
 INTERPOLATED_MAX_BYTES: Final = 64 * 1024
 REQUEST_MAX_BYTES: Final = 1024 * 1024
 JSON_MAX_DEPTH: Final = 64
+# A webhook's body, such as [[…]], comes as {"payload": {"body": {"body": [[…]]}}}.
+EVENT_MAX_DEPTH: Final = JSON_MAX_DEPTH + 3
 # Postgres writes numerics out in full: 1e131071 is 8 bytes in and 131,072 digits out (measured).
 NUMBER_MAX_DIGITS: Final = 400
+# Of a webhook's answer: what is kept of its body after decompression, and what is read for that,
+# headers (at most 100 KB), the sizes of chunks and packing included.
+WEBHOOK_BODY_MAX_BYTES: Final = 16 * 1024
+WEBHOOK_WIRE_MAX_BYTES: Final = 16 * WEBHOOK_BODY_MAX_BYTES
+WEBHOOK_HEADER_SHOWN_MAX_CHARS: Final = 1_024
 
 # -- pages
 PAGE_DEFAULT: Final = 50
 PAGE_MAX: Final = 200
 # The newest log lines that a run's detail shows.
 RUN_LOGS_SHOWN_MAX: Final = 1000
+# The window of a workspace's statistics: a month is looked at whole, more is another tool's work.
+STATS_DEFAULT_HOURS: Final = 24
+STATS_MAX_DAYS: Final = 31
 
 # -- attempts
 MAX_RETRIES_DEFAULT: Final = 8
@@ -59,6 +71,16 @@ DELAY_MAX_S: Final = 30 * 24 * 3600
 RUN_EVERY_MIN_S: Final = 60
 # A leap year: longer intervals overflow dates, and cron says them better.
 RUN_EVERY_MAX_S: Final = 366 * 24 * 3600
+# Each field with every one of its values written out comes to 360.
+CRON_MAX_CHARS: Final = 500
+# A cron expression that does not fire for so long, 12 years, counts as one that never does: leap
+# days may be 8 years apart.
+CRON_HORIZON_DAYS: Final = 12 * 365 + 3
+PREVIEW_FIRES_DEFAULT: Final = 5
+PREVIEW_FIRES_MAX: Final = 50
+# What a preview may begin with: zones have had their rules since then, and nobody plans further.
+PREVIEW_FIRST_YEAR: Final = 1970
+PREVIEW_LAST_YEAR: Final = 2200
 CATCH_UP_WINDOW_MIN_S: Final = 60
 CATCH_UP_WINDOW_DEFAULT_S: Final = 3_600
 CATCH_UP_WINDOW_MAX_S: Final = 604_800

@@ -97,7 +97,7 @@ def _prepare(context: Context, runs: Sequence[RunProgress]) -> tuple[list[_Try],
     refusals: list[Settlement] = []
     for progress in runs:
         try:
-            tries.append(_Try(progress, prepare_step(progress)))
+            tries.append(_Try(progress, prepare_step(progress, context.settings)))
         except WhenthenError as error:
             _count(context, progress, "failed")
             refusals.append(step_failed(progress, error, max_retries=context.settings.max_retries))

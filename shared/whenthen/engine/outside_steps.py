@@ -48,7 +48,7 @@ def take_outside_step(
     started_s = monotonic()
     timeout_s = progress.action.timeout_s
     try:
-        request = prepare_step(progress)
+        request = prepare_step(progress, context.settings)
         executor = registry.outside_executor(progress.action.type)
         started_s = monotonic()
         success = _within(lambda: executor(request), timeout_s, stragglers)

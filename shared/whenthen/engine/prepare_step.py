@@ -13,9 +13,10 @@ from whenthen.domain.rules.loop_guard import child_context
 from whenthen.domain.rules.template_places import needs_value
 from whenthen.domain.schemas.actions import stored_config
 from whenthen.engine.run_progress import RunProgress
+from whenthen.settings import Settings
 
 
-def prepare_step(progress: RunProgress) -> StepRequest:
+def prepare_step(progress: RunProgress, settings: Settings) -> StepRequest:
     """Return the request for the run's present action.
 
     Text templates without a value become empty and leave a warning line with the run.
@@ -41,6 +42,7 @@ def prepare_step(progress: RunProgress) -> StepRequest:
         actor_id=_actor(run.input),
         child_context=child_context(run.automation_id, run.id, run.root_run_id, run.depth, chain),
         timeout_s=action.timeout_s,
+        settings=settings,
     )
 
 
