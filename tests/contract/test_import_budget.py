@@ -7,7 +7,7 @@ import pytest
 
 # Loaded on first use only, wherever they are needed.
 # (botocore itself is named by Powertools for its user agent; its client is what costs.)
-NEVER = {"boto3", "httpx", "croniter", "re2", "yaml", "requests", "jwt", "joserfc"}
+NEVER = {"boto3", "httpx", "httpcore", "re2", "yaml", "requests", "jwt", "joserfc"}
 # What a function's own work surely needs.
 ALLOWED = {"pydantic", "sqlalchemy", "pg8000", "aws_lambda_powertools"}
 HEAVY = NEVER | ALLOWED

@@ -18,6 +18,7 @@ TEXTS = [
     ("RUN_QUEUE_URL", "run_queue_url", None),
     ("NOTICE_QUEUE_URL", "notice_queue_url", None),
     ("PUBLIC_URL", "public_url", None),
+    ("SECRETS_KEY_ARN", "secrets_key_arn", None),
     ("POWERTOOLS_LOG_LEVEL", "log_level", "INFO"),
     ("POWERTOOLS_METRICS_NAMESPACE", "metrics_namespace", "whenthen"),
 ]
@@ -82,6 +83,11 @@ def test_a_number_may_be_anything_from_its_lowest_to_its_highest(
     name: str, attribute: str, default: int, low: int, high: int
 ) -> None:
     assert getattr(load_settings(URL), attribute) == default
+    # Neither of the two that bound each other is in the way of the other's range.
+    room = {
+        "DATABASE_POOL_SIZE": {"AUTOMATIONS_WORKER_CONCURRENCY": "1"},
+        "AUTOMATIONS_WORKER_CONCURRENCY": {"DATABASE_POOL_SIZE": "100"},
+    }.get(name, {})
     for text, value in [
         ("", default),
         (str(low), low),
@@ -89,7 +95,7 @@ def test_a_number_may_be_anything_from_its_lowest_to_its_highest(
         (str(high), high),
         (f"0{low}", low),
     ]:
-        assert getattr(load_settings({**URL, name: text}), attribute) == value
+        assert getattr(load_settings({**URL, **room, name: text}), attribute) == value
 
 
 @pytest.mark.parametrize(
@@ -139,7 +145,83 @@ def test_the_public_url_has_no_slash_at_its_end(text: str, value: str | None) ->
     assert load_settings({**URL, "PUBLIC_URL": text}).public_url == value
 
 
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("", []),
+        (" , ,", []),
+        ("localhost", ["localhost"]),
+        ("A.Example, b.test ,a.example", ["a.example", "b.test"]),
+        ("127.0.0.1", ["127.0.0.1"]),
+        ("::1,[FE80::1]", ["::1", "fe80::1"]),
+    ],
+)
+def test_allowed_hosts_are_a_list_of_names_and_addresses(text: str, hosts: list[str]) -> None:
+    settings = load_settings({**URL, "WEBHOOK_ALLOW_HOSTS": text})
+    assert settings.webhook_allow_hosts == set(hosts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://a.example",
+        "a.example/path",
+        "a.example:8080",
+        "b.test,a.example:8080",
+        "[::1]:8080",
+        "a.example b.test",
+    ],
+)
+def test_allowed_hosts_with_a_scheme_a_port_or_a_path_are_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"^WEBHOOK_ALLOW_HOSTS must be host names or addr"):
+        load_settings({**URL, "WEBHOOK_ALLOW_HOSTS": text})
+
+
 def test_a_refusal_never_repeats_the_value() -> None:
     with pytest.raises(SettingsError) as refused:
         load_settings({**URL, "DATABASE_PORT": "hunter2"})
     assert "hunter2" not in str(refused.value)
+
+
+def test_a_pool_smaller_than_a_batch_is_refused() -> None:
+    with pytest.raises(SettingsError, match="DATABASE_POOL_SIZE must be at least"):
+        load_settings(
+            {
+                "DATABASE_URL": "postgresql:///x",
+                "DATABASE_POOL_SIZE": "4",
+                "AUTOMATIONS_WORKER_CONCURRENCY": "5",
+            }
+        )
+
+
+@pytest.mark.parametrize(("text", "limit"), [("", 0), ("0", 0), ("1", 1), ("1000000", 1_000_000)])
+def test_requests_are_without_limit_unless_one_is_set(text: str, limit: int) -> None:
+    assert load_settings({**URL, "API_REQUESTS_PER_MINUTE": text}).api_requests_per_minute == limit
+
+
+@pytest.mark.parametrize("text", ["-1", "1000001", "x"])
+def test_a_limit_of_requests_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="API_REQUESTS_PER_MINUTE"):
+        load_settings({**URL, "API_REQUESTS_PER_MINUTE": text})
+
+
+ISSUER = {"OIDC_ISSUER": "https://id.example.com/", "OIDC_AUDIENCE": "whenthen"}
+
+
+def test_an_issuer_is_kept_as_it_is_written() -> None:
+    settings = load_settings({**URL, **ISSUER})
+    assert (settings.oidc_issuer, settings.oidc_audience) == ("https://id.example.com/", "whenthen")
+    without = load_settings({**URL, "OIDC_ISSUER": "", "OIDC_AUDIENCE": ""})
+    assert (without.oidc_issuer, without.oidc_audience) == (None, None)
+
+
+@pytest.mark.parametrize("missing", list(ISSUER))
+def test_an_issuer_and_an_audience_come_together(missing: str) -> None:
+    with pytest.raises(SettingsError, match="OIDC_ISSUER and OIDC_AUDIENCE"):
+        load_settings({**URL, **ISSUER, missing: ""})
+
+
+@pytest.mark.parametrize("url", ["http://id.example.com", "id.example.com", "ftp://x", "https://"])
+def test_an_issuer_is_reached_by_https(url: str) -> None:
+    with pytest.raises(SettingsError, match="https"):
+        load_settings({**URL, **ISSUER, "OIDC_ISSUER": url})

@@ -438,3 +438,8 @@ def test_an_orig_that_is_no_exception_is_passed_over() -> None:
     exc = ValueError("x")
     exc.orig = "text"  # type: ignore[attr-defined]
     assert classify_error(exc) == UNEXPECTED
+
+
+def test_a_pool_that_is_used_up_is_as_retryable_as_a_server_that_is_full() -> None:
+    error = sqlalchemy.exc.TimeoutError("QueuePool limit of size 5 reached")
+    assert classify_error(error) == Classification(retryable=True, code="DB_TRANSIENT_53300")

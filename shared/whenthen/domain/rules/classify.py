@@ -134,6 +134,9 @@ def _database(exc: BaseException) -> Classification | None:
     state = _sql_state(inner)
     if state in _TRANSIENT_STATES:
         return Classification(retryable=True, code=f"DB_TRANSIENT_{state}")
+    if _is_from(exc, "sqlalchemy") and type(exc).__name__ == "TimeoutError":
+        # The process's own pool is used up: what the server would call "too many connections".
+        return Classification(retryable=True, code="DB_TRANSIENT_53300")
     if (
         state in _LOST_STATES
         or state.startswith(_LOST_CLASS)
