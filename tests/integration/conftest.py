@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import boto3
 import pytest
 from moto import mock_aws
 
-from tests.conftest import Server, settings_for
+from tests.conftest import Server, open_database, settings_for
 from whenthen.domain import json_text
 from whenthen.engine.context import Context
+from whenthen.store.connection import Database
 
 
 @dataclass(frozen=True)
@@ -90,3 +92,40 @@ def shared_context(postgres: Server, template_database: str) -> Iterator[Context
     made = Context(settings_for(postgres.create("shared", template_database)), "test")
     yield made
     made.database.close()
+
+
+@pytest.fixture
+def shared_url(shared_context: Context) -> str:
+    return str(shared_context.settings.database_url)
+
+
+@pytest.fixture
+def pool(shared_url: str) -> Iterator[Database]:
+    """A pool of the test's own over the shared database."""
+    opened = open_database(shared_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def lone(shared_url: str) -> Iterator[Database]:
+    """A pool of one connection: whatever is left on it meets the next transaction."""
+    opened = Database(settings_for(shared_url, DATABASE_POOL_SIZE="1"), lambda: ("postgres", None))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def acting_context(postgres: Server, template_database: str) -> Iterator[Context]:
+    """A database, a stream and a queue for all tests of a module, one after another."""
+    with mock_aws():
+        boto3.client("kinesis").create_stream(StreamName="events", ShardCount=1)
+        queue_url = boto3.client("sqs").create_queue(QueueName="runs")["QueueUrl"]
+        name = f"a{uuid4().hex}"
+        url = postgres.create(name, template_database)
+        made = Context(
+            settings_for(url, EVENT_STREAM_NAME="events", RUN_QUEUE_URL=queue_url), "test"
+        )
+        yield made
+        made.database.close()
+        postgres.drop(name)

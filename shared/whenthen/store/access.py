@@ -1,5 +1,6 @@
 """Who a credential belongs to, and what that person holds where a request points to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
+from whenthen.domain.credentials import OidcIdentity
 from whenthen.domain.kinds import Role
 from whenthen.domain.rules.permissions import Access, Level, Subject
 
@@ -29,10 +31,28 @@ def of_token(
     One statement for credential, row, membership and grants. It also notes the token's use, at
     most once in five minutes and never waiting for another request that does the same.
     """
-    values: dict[str, Any] = {"token_hash": token_hash}
+    return _standing(connection, _OF_TOKEN, {"token_hash": token_hash}, subject, subject_id)
+
+
+def of_identity(
+    connection: Connection, identity: OidcIdentity, subject: Subject, subject_id: UUID | None
+) -> Standing | None:
+    """Return where the person of a JWT stands towards the subject; None if not known yet."""
+    values = {"issuer": identity.issuer, "oidc_subject": identity.subject}
+    return _standing(connection, _OF_IDENTITY, values, subject, subject_id)
+
+
+def _standing(
+    connection: Connection,
+    statements: Mapping[Subject, Any],
+    credential: Mapping[str, Any],
+    subject: Subject,
+    subject_id: UUID | None,
+) -> Standing | None:
+    values = dict(credential)
     if subject is not Subject.CALLER:
         values["subject_id"] = subject_id
-    found = connection.execute(_STANDING[subject], values).one_or_none()
+    found = connection.execute(statements[subject], values).one_or_none()
     if found is None:
         return None
     grants = {UUID(key): Level[level] for key, level in (found.grants or {}).items()}
@@ -40,19 +60,7 @@ def of_token(
     return Standing(found.user_id, found.workspace_id, found.database_id, access)
 
 
-_SUBJECT_SQL = {
-    Subject.CALLER: "select cast(null as uuid) as workspace_id, cast(null as uuid) as database_id",
-    Subject.WORKSPACE: "select id as workspace_id, cast(null as uuid) as database_id"
-    " from workspaces",
-    Subject.AUTOMATION: "select workspace_id, database_id from automations",
-    Subject.DATABASE: "select workspace_id, id as database_id from databases",
-    Subject.RECORD: "select workspace_id, database_id from records",
-    Subject.PAGE: "select workspace_id, cast(null as uuid) as database_id from pages",
-}
-
-
-def _standing_sql(subject_sql: str, where: str) -> str:
-    return f"""
+_CREDENTIAL_BY_HASH = """
     with credential as (
         select id, user_id from api_tokens
         where token_hash = :token_hash and revoked_at is null
@@ -65,7 +73,29 @@ def _standing_sql(subject_sql: str, where: str) -> str:
             where t.last_used_at is null
                 or t.last_used_at < whenthen_now() - interval '5 minutes'
             for no key update of t skip locked)
-    ),
+    )
+"""
+_CREDENTIAL_BY_SUBJECT = """
+    with credential as (
+        select id as user_id from users
+        where oidc_issuer = :issuer and oidc_subject = :oidc_subject
+    )
+"""
+
+_SUBJECT_SQL = {
+    Subject.CALLER: "select cast(null as uuid) as workspace_id, cast(null as uuid) as database_id",
+    Subject.WORKSPACE: "select id as workspace_id, cast(null as uuid) as database_id"
+    " from workspaces",
+    Subject.AUTOMATION: "select workspace_id, database_id from automations",
+    Subject.DATABASE: "select workspace_id, id as database_id from databases",
+    Subject.RECORD: "select workspace_id, database_id from records",
+    Subject.PAGE: "select workspace_id, cast(null as uuid) as database_id from pages",
+}
+
+
+def _standing_sql(credential_sql: str, subject_sql: str, where: str) -> str:
+    return f"""
+    {credential_sql},
     subject as ({subject_sql} {where})
     select c.user_id, s.workspace_id, s.database_id, m.role, g.grants
     from credential c
@@ -79,8 +109,15 @@ def _standing_sql(subject_sql: str, where: str) -> str:
     """  # noqa: S608  # only constants of this module
 
 
-_BY_ID = "where id = cast(:subject_id as uuid)"
-_STANDING = {
-    subject: text(_standing_sql(sql, "" if subject is Subject.CALLER else _BY_ID))
-    for subject, sql in _SUBJECT_SQL.items()
-}
+def _statements(credential_sql: str) -> dict[Subject, Any]:
+    by_id = "where id = cast(:subject_id as uuid)"
+    return {
+        subject: text(
+            _standing_sql(credential_sql, sql, "" if subject is Subject.CALLER else by_id)
+        )
+        for subject, sql in _SUBJECT_SQL.items()
+    }
+
+
+_OF_TOKEN = _statements(_CREDENTIAL_BY_HASH)
+_OF_IDENTITY = _statements(_CREDENTIAL_BY_SUBJECT)

@@ -24,7 +24,9 @@ class Death:
 def announce(connection: Connection, run_id: UUID, death: int) -> Death | None:
     """Mark the death as announced and return it; None if it was already, or never was.
 
-    The row's wake-up ends with it, unless the run was brought back meanwhile and has another.
+    Deaths are announced in their order: one that overtook an older one is None too, and the sweep
+    sends both again. The row's wake-up ends with its last death, unless the run was brought back
+    meanwhile and has another.
     """
     row = connection.execute(_ANNOUNCE, {"run": run_id, "death": death}).mappings().one_or_none()
     return Death(**row) if row else None
@@ -36,10 +38,11 @@ _ANNOUNCE = text(
         update automation_runs r
         set notified_death = cast(:death as integer),
             enqueue_after = case
-                when r.status = 'DEAD_LETTER' and r.deaths = cast(:death as integer) then null
+                when r.status not in ('PENDING', 'RUNNING')
+                    and r.deaths = cast(:death as integer) then null
                 else r.enqueue_after end
         where r.id = cast(:run as uuid) and r.deaths >= cast(:death as integer)
-            and r.notified_death < cast(:death as integer)
+            and r.notified_death = cast(:death as integer) - 1
         returning r.id, r.workspace_id, r.automation_id
     )
     select d.id as run_id, d.workspace_id, d.automation_id, a.name as automation_name,

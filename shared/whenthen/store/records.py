@@ -1,6 +1,6 @@
 """Records: the rows of the host's databases. Writes are set-based; each names its workspace."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -173,6 +173,22 @@ def get(connection: Connection, record_id: UUID) -> RecordRow | None:
 
 
 _GET = text(f"{_SELECT} where r.id = cast(:id as uuid)")
+
+
+def ids_in(
+    connection: Connection, database_ids: Iterable[UUID], record_ids: Iterable[UUID]
+) -> set[UUID]:
+    """Return those of `record_ids` that are records of these databases."""
+    values = {"databases": list(database_ids), "ids": list(record_ids)}
+    return {row.id for row in connection.execute(_IDS_IN, values)}
+
+
+_IDS_IN = text(
+    """
+    select id from records
+    where id = any(cast(:ids as uuid[])) and database_id = any(cast(:databases as uuid[]))
+    """
+)
 
 
 def _keys_json(keys: Sequence[RecordKey]) -> str:

@@ -84,6 +84,21 @@ _DELETE_RATES = text(
 )
 
 
+def delete_request_counts(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete up to `limit` counts of credentials unused since `before`; return how many."""
+    deleted = connection.execute(_DELETE_COUNTS, {"before": before, "limit": limit})
+    return int(deleted.rowcount)
+
+
+_DELETE_COUNTS = text(
+    """
+    delete from api_request_counts where ctid in (
+        select ctid from api_request_counts where minute < cast(:before as timestamptz)
+        limit cast(:limit as integer))
+    """
+)
+
+
 def database_now(connection: Connection) -> datetime:
     """Return the database's clock, by which everything here is old or not."""
     now: datetime = connection.execute(text("select whenthen_now()")).scalar_one()

@@ -173,11 +173,14 @@ def read_again(connection: Connection, run_id: UUID, lease: UUID) -> ClaimedRun 
     return _claimed(dict(row))
 
 
-# An event's record id is text from outside; only one that has the form of an id is looked up.
+# An event's record id is text from outside; only one that has the form of an id is looked up. To an
+# automation that is scoped to a database, a record of another one does not exist: else whoever may
+# edit the automations of one database would reach every record by a webhook or a manual run.
 _READ = text(
     """
     select r.id, r.automation_id, r.version, r.workspace_id, w.name as workspace_name, r.event_id,
-        r.trigger_type, r.record_id, r.input, r.depth, r.root_run_id, r.parent_run_id, r.chain,
+        r.trigger_type, case when not scope.is_outside then r.record_id end as record_id, r.input,
+        r.depth, r.root_run_id, r.parent_run_id, r.chain,
         r.retry_count, r.crash_count, r.generation, r.next_action, r.forced, r.cancelled_by,
         r.deaths, r.created_at, coalesce(r.started_at, whenthen_now()) as started_at, r.status,
         r.lease_token,
@@ -186,7 +189,8 @@ _READ = text(
         extract(epoch from r.due_at - whenthen_now()) as due_in_s,
         v.schema as definition_schema, v.name as automation_name, v.actions, v.condition,
         a.status as automation_status, s.steps,
-        rec.database_id as record_database_id, rec.properties as record_properties,
+        case when not scope.is_outside then rec.database_id end as record_database_id,
+        case when not scope.is_outside then rec.properties end as record_properties,
         coalesce(d.properties, '[]') as database_schema
     from automation_runs r
     join automation_versions v using (automation_id, version)
@@ -196,6 +200,9 @@ _READ = text(
         and rec.id = case when r.record_id ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
             then cast(r.record_id as uuid) end
     left join databases d on d.id = rec.database_id
+    cross join lateral (
+        select coalesce(rec.database_id <> v.database_id, false) as is_outside
+    ) scope
     cross join lateral (
         select coalesce(jsonb_agg(jsonb_build_object('action_id', s.action_id, 'status', s.status,
             'attempts', s.attempts, 'output', s.output, 'ms', s.ms)), '[]') as steps

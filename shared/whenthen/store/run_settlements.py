@@ -129,8 +129,9 @@ def settle(
 
 
 # Everything joins `moved`, so whatever a settlement holds is written with the run's move or not at
-# all. The step's own rows come in as JSON columns and are opened up here. A line whose `dueAt` is
-# null gets the instant that the database has just decided on.
+# all. An end that follows a death whose notice is not out yet stays awake for that notice. The
+# step's own rows come in as JSON columns and are opened up here. A line whose `dueAt` is null gets
+# the instant that the database has just decided on.
 _SETTLE = text(
     f"""
     with move as materialized (
@@ -149,6 +150,8 @@ _SETTLE = text(
             deaths = coalesce(m.death, r.deaths),
             due_at = coalesce(whenthen_now() + interval '1 second' * m.due_in_s, r.due_at),
             enqueue_after = case when m.status = 'RUNNING' then r.enqueue_after
+                when m.terminal and m.death is null and r.notified_death < r.deaths
+                    then whenthen_now() + interval '{limits.NOTICE_WAKE_S} seconds'
                 else whenthen_now() + interval '1 second' * m.wake_in_s end,
             lease_token = case when m.status = 'RUNNING' then r.lease_token end,
             lease_expires_at = case when m.status = 'RUNNING' then r.lease_expires_at end,
@@ -179,12 +182,12 @@ _SETTLE = text(
         from moved, jsonb_to_record(moved.next_step) as n(action_id uuid, index integer, type text)
         where moved.next_step is not null
         on conflict (run_id, generation, action_id) do update
-            set status = 'STARTED', attempts = automation_run_steps.attempts + 1,
-                started_at = whenthen_now()
+            set status = 'STARTED', attempts = automation_run_steps.attempts + 1, error = null,
+                started_at = whenthen_now(), finished_at = null
             where automation_run_steps.status not in ('SUCCEEDED', 'WAITING')
     ),
     taken_back as (
-        update automation_run_steps s set attempts = s.attempts - 1
+        update automation_run_steps s set attempts = s.attempts - 1, status = 'FAILED'
         from moved
         where s.run_id = moved.id and s.generation = moved.generation
             and s.action_id = moved.untried_action_id and s.status = 'STARTED' and s.attempts > 1

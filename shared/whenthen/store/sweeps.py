@@ -24,7 +24,9 @@ class WokenRun:
     # Negative once the lease has run out; None without one.
     lease_left_s: float | None
     lease_token: UUID | None
+    # Deaths so far, and up to which of them the notices are out.
     deaths: int
+    notified_death: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ _TAKE = text(
     select id, workspace_id, status,
         cast(extract(epoch from due_at - whenthen_now()) as float8) as due_in_s,
         cast(extract(epoch from lease_expires_at - whenthen_now()) as float8) as lease_left_s,
-        lease_token, deaths
+        lease_token, deaths, notified_death
     from automation_runs
     where enqueue_after <= whenthen_now()
     order by enqueue_after
@@ -146,7 +148,7 @@ _VOID_ALL = text(
         returning id, generation
     ),
     lowered as (
-        update automation_run_steps s set attempts = s.attempts - 1
+        update automation_run_steps s set attempts = s.attempts - 1, status = 'FAILED'
         from voided v
         where s.run_id = v.id and s.generation = v.generation
             and s.status = 'STARTED' and s.attempts > 1

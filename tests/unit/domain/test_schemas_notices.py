@@ -39,9 +39,3 @@ def test_a_notice_holds_the_run_and_which_of_its_deaths_it_is() -> None:
 )
 def test_anything_else_is_no_notice(body: str) -> None:
     assert decode(body) is None
-
-
-def test_a_notice_is_no_run_message_that_an_executor_would_act_on() -> None:
-    # Both kinds end in the notifier: it must be able to tell them apart.
-    assert decode(messages.encode(RUN)) is None
-    assert isinstance(messages.decode(encode(DeathNotice(RUN, 1))), messages.RunMessage)

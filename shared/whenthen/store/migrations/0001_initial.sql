@@ -16,9 +16,10 @@ create table workspaces (
     created_at timestamptz not null default whenthen_now()
 );
 
+-- `email` is null for a person whose identity provider vouches for no address.
 create table users (
     id uuid primary key,
-    email text not null,
+    email text,
     name text,
     oidc_issuer text,
     oidc_subject text,
@@ -35,6 +36,7 @@ create table members (
     primary key (workspace_id, user_id)
 );
 create index members_user on members (user_id);
+create index members_list on members (workspace_id, created_at desc, user_id desc);
 
 create table api_tokens (
     id uuid primary key,
@@ -69,6 +71,7 @@ create table database_grants (
     primary key (database_id, user_id)
 );
 create index database_grants_user on database_grants (user_id);
+create index database_grants_list on database_grants (database_id, created_at desc, user_id desc);
 
 create table records (
     id uuid primary key,
@@ -91,13 +94,17 @@ create table pages (
 );
 create index pages_list on pages (workspace_id, created_at desc, id desc);
 
+-- One ciphertext for each 4,096 bytes of the value, which is as much as KMS encrypts in one call.
 create table secrets (
+    id uuid not null,
     workspace_id uuid not null references workspaces,
     name text not null,
-    ciphertext bytea not null,
+    ciphertexts bytea[] not null,
+    created_at timestamptz not null default whenthen_now(),
     updated_at timestamptz not null default whenthen_now(),
     primary key (workspace_id, name)
 );
+create index secrets_list on secrets (workspace_id, created_at desc, id desc);
 
 -- ---------------------------------------------------------------- definitions
 
@@ -190,6 +197,14 @@ create table automation_runs (
 create index automation_runs_by_automation on automation_runs (automation_id, created_at desc, id desc);
 create index automation_runs_by_workspace on automation_runs (workspace_id, created_at desc, id desc);
 create index automation_runs_wake on automation_runs (enqueue_after) where enqueue_after is not null;
+-- The searches of a workspace's runs: what did not succeed (few rows stay in it), one record's runs
+-- (a host's record id may be of any length, which a key may not), and the rest of a chain.
+create index automation_runs_unsucceeded on automation_runs (workspace_id, created_at desc, id desc)
+    where status <> 'SUCCEEDED';
+create index automation_runs_by_record
+    on automation_runs (workspace_id, left(record_id, 100), created_at desc, id desc)
+    where record_id is not null;
+create index automation_runs_chained on automation_runs (root_run_id) where parent_run_id is not null;
 
 -- The checkpoint of one action inside one run. `ms` is the successful attempt's duration.
 create table automation_run_steps (
@@ -313,15 +328,22 @@ create table audit_log (
 );
 create index audit_log_list on audit_log (workspace_id, created_at desc, id desc);
 
+-- `digest` is SHA-256 of method, path and key, which may be longer than an index entry. Status and
+-- response are null only inside the transaction that writes the answer.
 create table idempotency_keys (
     user_id uuid not null,
-    method text not null,
-    path text not null,
-    key text not null,
+    digest bytea not null,
     body_hash bytea not null,
     status integer,
-    response jsonb,
+    response text,
     created_at timestamptz not null default whenthen_now(),
-    primary key (user_id, method, path, key)
+    primary key (user_id, digest)
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
+
+-- Requests of one credential in the present minute. Unlogged: a count lost in a crash costs nothing.
+create unlogged table api_request_counts (
+    credential bytea primary key,
+    minute timestamptz not null,
+    n integer not null
+);

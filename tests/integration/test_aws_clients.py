@@ -1,0 +1,57 @@
+"""How AWS is asked: with deadlines, and for the database's credentials."""
+
+import json
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from tests.conftest import settings_for
+from whenthen.aws.clients import make_client
+from whenthen.aws.database_secret import read_credentials
+from whenthen.engine.context import Context
+
+
+@pytest.mark.parametrize(("given", "attempts"), [({}, 3), ({"attempts": 1}, 1)])
+def test_every_client_gives_up_in_time(given: dict[str, int], attempts: int) -> None:
+    config = make_client("sqs", **given).meta.config
+    assert (config.connect_timeout, config.read_timeout) == (3, 10)
+    # botocore counts the first try in its own field, and drops the word that we use for it.
+    assert config.retries == {"total_max_attempts": attempts, "mode": "standard"}
+
+
+def test_a_client_may_wait_longer_for_an_answer() -> None:
+    assert make_client("sqs", read_timeout_s=60).meta.config.read_timeout == 60
+
+
+@pytest.fixture
+def secret_arn() -> Iterator[str]:
+    with mock_aws():
+        secret = {"engine": "postgres", "port": 5432, "username": "postgres", "password": 'a"\\b'}
+        created = boto3.client("secretsmanager").create_secret(
+            Name="database", SecretString=json.dumps(secret)
+        )
+        yield created["ARN"]
+
+
+def test_credentials_are_read_from_the_secret_that_rds_writes(secret_arn: str) -> None:
+    assert read_credentials(secret_arn) == ("postgres", 'a"\\b')
+
+
+def test_a_database_named_by_host_is_opened_with_the_secret(
+    migrated_url: str, secret_arn: str
+) -> None:
+    name, _, folder = migrated_url.removeprefix("postgresql://postgres@/").partition("?host=")
+    settings = settings_for(
+        "",
+        DATABASE_HOST=folder,
+        DATABASE_NAME=name,
+        DATABASE_SECRET_ARN=secret_arn,
+    )
+    context = Context(settings, "test")
+    row = context.database.transact(
+        lambda connection: connection.exec_driver_sql("select current_user, current_database()")
+    )
+    assert tuple(row.one()) == ("postgres", name)
+    context.database.close()
