@@ -17,7 +17,7 @@ def lambda_handler(event: dict[str, Any], _lambda_context: object) -> dict[str, 
     bodies = [record["body"] for record in event["Records"]]
     notices = {body: notice for body in bodies if (notice := decode(body)) is not None}
     try:
-        for notice in notices.values():
+        for notice in sorted(notices.values(), key=lambda notice: notice.death):
             report_death(context, notice)
         others = [body for body in bodies if body not in notices]
         if others:

@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from http_api.shown_once import ShownOnce
 from whenthen.domain import instants, limits
 from whenthen.domain.kinds import RunStatus
 from whenthen.domain.rules.trigger_event import build_trigger_event
 from whenthen.engine.edit_definition import Edited
+from whenthen.engine.webhook_secrets import WebhookSecret
 from whenthen.store.automations import AutomationDetail, AutomationSummary
 from whenthen.store.data_lists import NotificationRow
 from whenthen.store.database_rows import DatabaseRow
@@ -19,6 +21,8 @@ from whenthen.store.pages import PageRow
 from whenthen.store.records import RecordRow
 from whenthen.store.run_reads import RunDetail, RunSummary
 from whenthen.store.tenants import User
+from whenthen.store.version_reads import VersionRow, VersionSnapshot
+from whenthen.store.workspace_runs import WorkspaceRun
 
 JsonObject = dict[str, Any]
 
@@ -64,12 +68,38 @@ def edited_automation(edited: Edited, base_url: str) -> JsonObject:
     """Return the detail, and beside it the webhook's secret if one was made: its only showing."""
     body = automation_detail(edited.automation)
     if edited.made is not None:
-        url = f"{base_url}/webhooks/incoming/{edited.made.token}"
-        body["webhook"] = {"url": url, "secret": edited.made.text}
+        body["webhook"] = webhook(edited.made, base_url)
     return body
 
 
-def run_summary(row: RunSummary | RunDetail) -> JsonObject:
+def version_line(row: VersionRow) -> JsonObject:
+    return {
+        "version": row.version,
+        "createdAt": instants.to_text(row.created_at),
+        "createdById": _id(row.created_by),
+    }
+
+
+def version_snapshot(row: VersionSnapshot) -> JsonObject:
+    return {
+        "version": row.version,
+        "createdAt": instants.to_text(row.created_at),
+        "createdById": _id(row.created_by),
+        "name": row.name,
+        "databaseId": _id(row.database_id),
+        "triggers": [{"type": one["type"], "config": one["config"]} for one in row.triggers],
+        "condition": row.condition,
+        "actions": [_action(one) for one in row.actions],
+    }
+
+
+def webhook(secret: WebhookSecret, base_url: str) -> JsonObject:
+    """Return a webhook's secret in its two forms, for its only showing: the URL holds it too."""
+    url = f"{base_url}/webhooks/incoming/{secret.token}"
+    return {"url": ShownOnce(url), "secret": ShownOnce(secret.text)}
+
+
+def run_summary(row: RunSummary | RunDetail | WorkspaceRun) -> JsonObject:
     return {
         "id": str(row.id),
         "status": row.status,
@@ -79,6 +109,17 @@ def run_summary(row: RunSummary | RunDetail) -> JsonObject:
         "retryCount": row.retry_count,
         "error": row.error,
         "createdAt": instants.to_text(row.created_at),
+    }
+
+
+def workspace_run(row: WorkspaceRun) -> JsonObject:
+    return {
+        **run_summary(row),
+        "automationId": str(row.automation_id),
+        "automationName": row.automation_name,
+        "recordId": row.record_id,
+        "rootRunId": str(row.root_run_id),
+        "parentRunId": _id(row.parent_run_id),
     }
 
 

@@ -43,6 +43,21 @@ class Request:
             raise NotFoundError
         return found
 
+    def raw_body(self) -> bytes:
+        """Return the body's bytes exactly as they were received.
+
+        Raises:
+            BadRequestError: they travelled as base64 and are none.
+
+        """
+        body = self.body or ""
+        if not self.body_is_base64:
+            return body.encode("utf-8", "surrogatepass")
+        try:
+            return base64.b64decode(body, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise BadRequestError("BAD_JSON", "the body is not base64") from error
+
     def if_match(self) -> int | None:
         """Return the version that If-Match names; None without the header or with `*`.
 
@@ -82,7 +97,7 @@ def json_body(request: Request) -> Any:
         BadRequestError: `BAD_JSON`, by its bytes.
 
     """
-    raw = _bytes_of(request)
+    raw = request.raw_body()
     if len(raw) > limits.REQUEST_MAX_BYTES:
         raise TooLargeError("TOO_LARGE", f"a body has at most {limits.REQUEST_MAX_BYTES} bytes")
     if not raw:
@@ -93,13 +108,3 @@ def json_body(request: Request) -> Any:
         return json_text.loads(raw)
     except json_text.JsonError as error:
         raise BadRequestError("BAD_JSON", str(error)) from error
-
-
-def _bytes_of(request: Request) -> bytes:
-    body = request.body or ""
-    if not request.body_is_base64:
-        return body.encode("utf-8", "surrogatepass")
-    try:
-        return base64.b64decode(body, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise BadRequestError("BAD_JSON", "the body is not base64") from error

@@ -8,14 +8,29 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError as UnknownPathError
 
 from http_api import (
+    routes_audit,
     routes_automations,
     routes_databases,
     routes_definitions,
+    routes_dry_run,
+    routes_events,
+    routes_forms,
+    routes_grants,
     routes_health,
     routes_me,
+    routes_members,
+    routes_openapi,
     routes_pages,
     routes_records,
     routes_runs,
+    routes_schedules,
+    routes_secrets,
+    routes_stats,
+    routes_tokens,
+    routes_versions,
+    routes_webhooks,
+    routes_workspace_runs,
+    routes_workspaces,
 )
 from http_api.dispatch import carry_out
 from http_api.errors import MethodNotAllowedError, answer_to
@@ -29,17 +44,34 @@ SERVICE = "http-api"
 
 # Importing a module of routes enters them into the table.
 ROUTE_MODULES = (
+    routes_audit,
     routes_automations,
     routes_databases,
     routes_definitions,
+    routes_dry_run,
+    routes_events,
+    routes_forms,
+    routes_grants,
     routes_health,
     routes_me,
+    routes_members,
+    routes_openapi,
     routes_pages,
     routes_records,
     routes_runs,
+    routes_schedules,
+    routes_secrets,
+    routes_stats,
+    routes_tokens,
+    routes_versions,
+    routes_webhooks,
+    routes_workspace_runs,
+    routes_workspaces,
 )
 
 _log = logging.getLogger("whenthen.http_api")
+# Below INFO it writes the variables of each path, a webhook's token among them (measured).
+logging.getLogger("aws_lambda_powertools.event_handler").setLevel(logging.INFO)
 
 
 def build_resolver() -> APIGatewayHttpResolver:
@@ -57,8 +89,8 @@ def _answering(app: APIGatewayHttpResolver, entry: Route) -> Callable[..., Respo
         request = read_event(app.current_event.raw_event, variables)
         # The route's template, not its path: paths may hold secrets.
         _log.info("request", extra={"route": f"{entry.method} {entry.path}", "request": request.id})
-        body = carry_out(process_context(SERVICE), entry, request)
-        return _response(request.id, entry.status, body)
+        given = carry_out(process_context(SERVICE), entry, request)
+        return _response(request.id, given.status, given.body)
 
     return answer
 
@@ -66,8 +98,9 @@ def _answering(app: APIGatewayHttpResolver, entry: Route) -> Callable[..., Respo
 def _refuse_path(app: APIGatewayHttpResolver) -> Callable[[UnknownPathError], Response[Any]]:
     def refuse(_: UnknownPathError) -> Response[Any]:
         allowed = methods_of(app.current_event.path)
-        error = MethodNotAllowedError(allowed) if allowed else NotFoundError()
-        return _refuse(app)(error)
+        # With a method that is known, it is a variable that holds what no path can.
+        is_known = not allowed or app.current_event.http_method in allowed
+        return _refuse(app)(NotFoundError() if is_known else MethodNotAllowedError(allowed))
 
     return refuse
 

@@ -17,7 +17,13 @@ from whenthen.domain.schemas.automations import CreateAutomation, PatchAutomatio
 from whenthen.engine import manage_automations
 
 
-@route("GET", "/workspaces/{workspaceId}/automations", needs=LIST_AUTOMATIONS)
+@route(
+    "GET",
+    "/workspaces/{workspaceId}/automations",
+    needs=LIST_AUTOMATIONS,
+    lists="AutomationSummary",
+    query={"status": AutomationStatus},
+)
 def list_automations(call: Call[None]) -> JsonObject:
     status = word_in(call.request.query, "status", AutomationStatus)
     scope = f"automations:{call.caller.workspace_id}:{status}"
@@ -32,19 +38,43 @@ def list_automations(call: Call[None]) -> JsonObject:
     needs=CREATE_AUTOMATION,
     body=CreateAutomation,
     status=201,
+    answers="EditedAutomation",
+    errors=(
+        "CONDITION_INVALID",
+        "CRON_INVALID",
+        "CRON_TOO_FREQUENT",
+        "DATABASE_UNKNOWN",
+        "SECRET_INVALID",
+        "TEMPLATE_INVALID",
+        "TIME_ZONE_INVALID",
+        "WEBHOOK_URL_FORBIDDEN",
+    ),
 )
 def create_automation(call: Call[CreateAutomation]) -> JsonObject:
     created = manage_automations.create(call.connection, call.caller, call.body)
     return bodies.edited_automation(created, call.base_url)
 
 
-@route("GET", "/automations/{automationId}", needs=VIEW_AUTOMATION)
+@route(
+    "GET",
+    "/automations/{automationId}",
+    needs=VIEW_AUTOMATION,
+    answers="AutomationDetail",
+)
 def get_automation(call: Call[None]) -> JsonObject:
     found = manage_automations.automation(call.connection, call.path_id("automationId"))
     return bodies.automation_detail(found)
 
 
-@route("PATCH", "/automations/{automationId}", needs=EDIT_AUTOMATION, body=PatchAutomation)
+@route(
+    "PATCH",
+    "/automations/{automationId}",
+    needs=EDIT_AUTOMATION,
+    body=PatchAutomation,
+    answers="AutomationDetail",
+    if_match=True,
+    errors=("ARCHIVED", "DATABASE_UNKNOWN"),
+)
 def patch_automation(call: Call[PatchAutomation]) -> JsonObject:
     automation_id, if_match = call.path_id("automationId"), call.request.if_match()
     patched = manage_automations.patch(
@@ -58,7 +88,14 @@ def archive_automation(call: Call[None]) -> None:
     manage_automations.archive(call.connection, call.caller, call.path_id("automationId"))
 
 
-@route("POST", "/automations/{automationId}/status", needs=EDIT_AUTOMATION, body=StatusBody)
+@route(
+    "POST",
+    "/automations/{automationId}/status",
+    needs=EDIT_AUTOMATION,
+    body=StatusBody,
+    answers="AutomationDetail",
+    errors=("ARCHIVED", "INVALID_TRANSITION"),
+)
 def set_status(call: Call[StatusBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     changed = manage_automations.set_status(call.connection, call.caller, automation_id, call.body)

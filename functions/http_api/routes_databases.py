@@ -10,7 +10,12 @@ from whenthen.domain.schemas.data import CreateDatabase, PatchDatabase
 from whenthen.engine import manage_databases
 
 
-@route("GET", "/workspaces/{workspaceId}/databases", needs=VIEW_WORKSPACE)
+@route(
+    "GET",
+    "/workspaces/{workspaceId}/databases",
+    needs=VIEW_WORKSPACE,
+    lists="Database",
+)
 def list_databases(call: Call[None]) -> JsonObject:
     scope = f"databases:{call.caller.workspace_id}"
     request = page_request(call.request.query, scope)
@@ -24,18 +29,30 @@ def list_databases(call: Call[None]) -> JsonObject:
     needs=ADMIN_WORKSPACE,
     body=CreateDatabase,
     status=201,
+    answers="Database",
 )
 def create_database(call: Call[CreateDatabase]) -> JsonObject:
     return bodies.database(manage_databases.create(call.connection, call.caller, call.body))
 
 
-@route("GET", "/databases/{databaseId}", needs=VIEW_DATABASE)
+@route(
+    "GET",
+    "/databases/{databaseId}",
+    needs=VIEW_DATABASE,
+    answers="Database",
+)
 def get_database(call: Call[None]) -> JsonObject:
     found = manage_databases.database(call.connection, call.path_id("databaseId"))
     return bodies.database(found)
 
 
-@route("PATCH", "/databases/{databaseId}", needs=ADMIN_DATABASE, body=PatchDatabase)
+@route(
+    "PATCH",
+    "/databases/{databaseId}",
+    needs=ADMIN_DATABASE,
+    body=PatchDatabase,
+    answers="Database",
+)
 def patch_database(call: Call[PatchDatabase]) -> JsonObject:
     database_id = call.path_id("databaseId")
     return bodies.database(manage_databases.patch(call.connection, database_id, call.body))

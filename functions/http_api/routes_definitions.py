@@ -9,21 +9,55 @@ from whenthen.domain.schemas.automations import ActionsBody, ConditionBody, Trig
 from whenthen.engine import edit_definition
 
 
-@route("PUT", "/automations/{automationId}/triggers", needs=EDIT_AUTOMATION, body=TriggersBody)
+@route(
+    "PUT",
+    "/automations/{automationId}/triggers",
+    needs=EDIT_AUTOMATION,
+    body=TriggersBody,
+    answers="EditedAutomation",
+    errors=(
+        "ARCHIVED",
+        "CRON_INVALID",
+        "CRON_TOO_FREQUENT",
+        "DATABASE_UNKNOWN",
+        "SECRET_INVALID",
+        "TIME_ZONE_INVALID",
+    ),
+)
 def put_triggers(call: Call[TriggersBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     edited = edit_definition.put_triggers(call.connection, call.caller, automation_id, call.body)
     return bodies.edited_automation(edited, call.base_url)
 
 
-@route("PUT", "/automations/{automationId}/conditions", needs=EDIT_AUTOMATION, body=ConditionBody)
+@route(
+    "PUT",
+    "/automations/{automationId}/conditions",
+    needs=EDIT_AUTOMATION,
+    body=ConditionBody,
+    answers="EditedAutomation",
+    errors=("ARCHIVED", "CONDITION_INVALID"),
+)
 def put_condition(call: Call[ConditionBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     edited = edit_definition.put_condition(call.connection, call.caller, automation_id, call.body)
     return bodies.edited_automation(edited, call.base_url)
 
 
-@route("PUT", "/automations/{automationId}/actions", needs=EDIT_AUTOMATION, body=ActionsBody)
+@route(
+    "PUT",
+    "/automations/{automationId}/actions",
+    needs=EDIT_AUTOMATION,
+    body=ActionsBody,
+    answers="EditedAutomation",
+    errors=(
+        "ARCHIVED",
+        "DATABASE_UNKNOWN",
+        "SECRET_INVALID",
+        "TEMPLATE_INVALID",
+        "WEBHOOK_URL_FORBIDDEN",
+    ),
+)
 def put_actions(call: Call[ActionsBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     edited = edit_definition.put_actions(call.connection, call.caller, automation_id, call.body)

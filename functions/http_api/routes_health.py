@@ -5,11 +5,20 @@ from http_api.routing import public_route
 from whenthen.engine.check_readiness import ready_schema
 
 
-@public_route("GET", "/healthz")
+@public_route(
+    "GET",
+    "/healthz",
+    answers="Healthy",
+)
 def healthz(_: PublicCall) -> dict[str, str]:
     return {"status": "ok"}
 
 
-@public_route("GET", "/readyz")
+@public_route(
+    "GET",
+    "/readyz",
+    answers="Ready",
+    errors=("UNAVAILABLE",),
+)
 def readyz(call: PublicCall) -> dict[str, str]:
     return {"status": "ok", "schema": ready_schema(call.context)}

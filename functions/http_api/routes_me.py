@@ -11,12 +11,22 @@ from whenthen.engine import read_notifications
 _NOTIFICATIONS = "notifications"
 
 
-@route("GET", "/me", needs=SIGNED_IN)
+@route(
+    "GET",
+    "/me",
+    needs=SIGNED_IN,
+    answers="Me",
+)
 def me(call: Call[None]) -> JsonObject:
     return bodies.user(read_notifications.me(call.connection, call.caller))
 
 
-@route("GET", "/me/notifications", needs=SIGNED_IN)
+@route(
+    "GET",
+    "/me/notifications",
+    needs=SIGNED_IN,
+    lists="Notification",
+)
 def list_notifications(call: Call[None]) -> JsonObject:
     scope = f"{_NOTIFICATIONS}:{call.caller.user_id}"
     request = page_request(call.request.query, scope)
@@ -24,7 +34,12 @@ def list_notifications(call: Call[None]) -> JsonObject:
     return page_body(page, scope, bodies.notification)
 
 
-@route("POST", "/me/notifications/{notificationId}/read", needs=SIGNED_IN)
+@route(
+    "POST",
+    "/me/notifications/{notificationId}/read",
+    needs=SIGNED_IN,
+    answers="Notification",
+)
 def read_notification(call: Call[None]) -> JsonObject:
     notification_id = call.path_id("notificationId")
     found = read_notifications.mark_read(call.connection, call.caller, notification_id)

@@ -13,7 +13,12 @@ from whenthen.engine import write_pages
 from whenthen.engine.publish import publish
 
 
-@route("GET", "/workspaces/{workspaceId}/pages", needs=VIEW_WORKSPACE)
+@route(
+    "GET",
+    "/workspaces/{workspaceId}/pages",
+    needs=VIEW_WORKSPACE,
+    lists="Page",
+)
 def list_pages(call: Call[None]) -> JsonObject:
     scope = f"pages:{call.caller.workspace_id}"
     request = page_request(call.request.query, scope)
@@ -21,13 +26,25 @@ def list_pages(call: Call[None]) -> JsonObject:
     return page_body(page, scope, bodies.page)
 
 
-@route("POST", "/workspaces/{workspaceId}/pages", needs=EDIT_WORKSPACE, body=CreatePage, status=201)
+@route(
+    "POST",
+    "/workspaces/{workspaceId}/pages",
+    needs=EDIT_WORKSPACE,
+    body=CreatePage,
+    status=201,
+    answers="Page",
+)
 def create_page(call: Call[CreatePage]) -> JsonObject:
     written = write_pages.create(call.connection, call.caller, call.body)
     call.after_commit(partial(publish, events=written.events))
     return bodies.page(written.page)
 
 
-@route("GET", "/pages/{pageId}", needs=VIEW_PAGE)
+@route(
+    "GET",
+    "/pages/{pageId}",
+    needs=VIEW_PAGE,
+    answers="Page",
+)
 def get_page(call: Call[None]) -> JsonObject:
     return bodies.page(write_pages.page(call.connection, call.path_id("pageId")))

@@ -13,7 +13,12 @@ from whenthen.engine import write_records
 from whenthen.engine.publish import publish
 
 
-@route("GET", "/databases/{databaseId}/records", needs=VIEW_DATABASE)
+@route(
+    "GET",
+    "/databases/{databaseId}/records",
+    needs=VIEW_DATABASE,
+    lists="Record",
+)
 def list_records(call: Call[None]) -> JsonObject:
     database_id = call.path_id("databaseId")
     scope = f"records:{database_id}"
@@ -23,7 +28,13 @@ def list_records(call: Call[None]) -> JsonObject:
 
 
 @route(
-    "POST", "/databases/{databaseId}/records", needs=EDIT_IN_DATABASE, body=RecordBody, status=201
+    "POST",
+    "/databases/{databaseId}/records",
+    needs=EDIT_IN_DATABASE,
+    body=RecordBody,
+    status=201,
+    answers="Record",
+    errors=("ARCHIVED",),
 )
 def create_record(call: Call[RecordBody]) -> JsonObject:
     database_id, values = call.path_id("databaseId"), call.body.properties
@@ -32,12 +43,23 @@ def create_record(call: Call[RecordBody]) -> JsonObject:
     return bodies.record(written.record)
 
 
-@route("GET", "/records/{recordId}", needs=VIEW_RECORD)
+@route(
+    "GET",
+    "/records/{recordId}",
+    needs=VIEW_RECORD,
+    answers="Record",
+)
 def get_record(call: Call[None]) -> JsonObject:
     return bodies.record(write_records.record(call.connection, call.path_id("recordId")))
 
 
-@route("PATCH", "/records/{recordId}", needs=EDIT_RECORD, body=RecordBody)
+@route(
+    "PATCH",
+    "/records/{recordId}",
+    needs=EDIT_RECORD,
+    body=RecordBody,
+    answers="Record",
+)
 def patch_record(call: Call[RecordBody]) -> JsonObject:
     record_id, values = call.path_id("recordId"), call.body.properties
     written = write_records.update(call.connection, call.caller, record_id, values)

@@ -9,13 +9,16 @@
     └── RequestError              a caller's mistake, with details
         ├── BadRequestError       not JSON, bad cursor, bad header          (400)
         ├── UnauthenticatedError  no or no good credential                  (401)
+        ├── WebhookSignatureError an incoming webhook not signed as it must (401)
         ├── ForbiddenError        the credential may not do this            (403)
         ├── NotFoundError         unknown, or another workspace's           (404)
         ├── ConflictError         the object's state refuses it             (409)
         ├── PreconditionError     If-Match names another version            (412)
         ├── TooLargeError         a body or value above its cap             (413)
         ├── MediaTypeError        a content type that is not understood     (415)
-        └── InvalidError          understood, but against the rules         (422)
+        ├── InvalidError          understood, but against the rules         (422)
+        ├── RateLimitedError      too many requests with one credential     (429)
+        └── UnavailableError      something that the request needs is away  (503)
 
 A message states facts; it never holds a secret, a whole payload or the input it refuses.
 """
@@ -83,6 +86,15 @@ class UnauthenticatedError(RequestError):
     status = 401
 
 
+class WebhookSignatureError(RequestError):
+    """Raised when the signature of an incoming webhook is wrong, too old, or missing."""
+
+    status = 401
+
+    def __init__(self, message: str) -> None:
+        super().__init__("WEBHOOK_SIGNATURE_INVALID", message)
+
+
 class ForbiddenError(RequestError):
     """Raised when the caller may see the object but not do this to it."""
 
@@ -126,3 +138,22 @@ class InvalidError(RequestError):
     """Raised when the request is well-formed but against the rules."""
 
     status = 422
+
+
+class RateLimitedError(RequestError):
+    """Raised when a credential has used up its requests; a new allowance comes in a while."""
+
+    status = 429
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__("RATE_LIMITED", "too many requests with this credential")
+        self.retry_after_s = retry_after_s
+
+
+class UnavailableError(RequestError):
+    """Raised when the request needs something that does not answer, or is not set up."""
+
+    status = 503
+
+    def __init__(self, message: str) -> None:
+        super().__init__("UNAVAILABLE", message)

@@ -26,7 +26,7 @@ class JsonError(ValueError):
         self.reason = reason
 
 
-def loads(text: str | bytes) -> Any:
+def loads(text: str | bytes, *, max_depth: int = limits.JSON_MAX_DEPTH) -> Any:
     """Return the value that `text`, which may come from anybody, stands for.
 
     A number becomes an int, a float if the float prints as exactly the same text, else a
@@ -43,8 +43,8 @@ def loads(text: str | bytes) -> Any:
     except json.JSONDecodeError as error:
         raise JsonError("syntax", f"{error.msg} at character {error.pos}") from error
     except RecursionError as error:
-        raise _too_deep() from error
-    _check_depth(value)
+        raise _too_deep(max_depth) from error
+    _check_depth(value, max_depth)
     return value
 
 
@@ -116,8 +116,8 @@ def _written_out(number: Decimal) -> int:
     return max(number.adjusted() + 1, 1) + max(places, 0)
 
 
-def _too_deep() -> JsonError:
-    return JsonError("depth", f"nested more than {limits.JSON_MAX_DEPTH} levels deep")
+def _too_deep(max_depth: int) -> JsonError:
+    return JsonError("depth", f"nested more than {max_depth} levels deep")
 
 
 def _too_long() -> JsonError:
@@ -159,13 +159,13 @@ def _refuse_constant(_: str) -> Never:
     raise JsonError("constant", "NaN and Infinity are not JSON")
 
 
-def _check_depth(value: Any) -> None:
+def _check_depth(value: Any, max_depth: int) -> None:
     level = [value] if isinstance(value, (dict, list)) else []
     depth = 0
     while level:
         depth += 1
-        if depth > limits.JSON_MAX_DEPTH:
-            raise _too_deep()
+        if depth > max_depth:
+            raise _too_deep(max_depth)
         level = [
             child
             for parent in level

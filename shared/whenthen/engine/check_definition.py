@@ -1,19 +1,20 @@
-"""Whether a definition may be saved: its databases exist, its templates read, its author may."""
+"""Whether a definition may be saved: databases, schedules, templates, the author's own rights."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from whenthen.domain.errors import ForbiddenError, InvalidError
+from whenthen.domain.errors import InvalidError
 from whenthen.domain.ids import parse_id
 from whenthen.domain.rules.interpolation import TemplateProblem, check_templates
-from whenthen.domain.rules.permissions import Level
 from whenthen.domain.rules.template_places import may_hold_secret
 from whenthen.domain.schemas.actions import Action
-from whenthen.domain.schemas.triggers import Trigger
+from whenthen.domain.schemas.triggers import ScheduleClock, Trigger
+from whenthen.engine.check_grants import check_grants
+from whenthen.engine.check_schedules import check_schedules
 from whenthen.engine.identify import Caller
-from whenthen.store import database_rows
+from whenthen.store import clock, database_rows
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -37,15 +38,18 @@ def check_definition(
     """Return when these parts of a definition may be saved by the caller.
 
     Raises:
-        ForbiddenError: a caller who holds only database grants names another database or a secret.
+        ForbiddenError: as `check_grants`.
         InvalidError: `DATABASE_UNKNOWN`, a database is unknown, archived or another workspace's;
+            `CRON_INVALID`, `CRON_TOO_FREQUENT` or `TIME_ZONE_INVALID`, a schedule cannot be;
             `TEMPLATE_INVALID` or `SECRET_INVALID`, a template cannot be.
 
     """
     configs = [(f"actions[{n}].config", one, one.config.to_json()) for n, one in enumerate(actions)]
     named = list(_named_databases(database_id, triggers, [(p, c) for p, _, c in configs]))
-    _check_grants(caller, named, [config for _, _, config in configs])
+    ids = [one.id for one in named]
+    check_grants(connection, caller, ids, [config for _, _, config in configs])
     _check_databases(connection, caller, named)
+    _check_schedules(connection, triggers)
     problems = [
         problem
         for path, action, config in configs
@@ -72,20 +76,6 @@ def _named_databases(
             yield _Named(f"{path}.databaseId", found)
 
 
-def _check_grants(
-    caller: Caller, named: Sequence[_Named], action_configs: Sequence[dict[str, Any]]
-) -> None:
-    allowed = caller.access.only_databases(Level.EDIT)
-    if allowed is None:
-        return
-    if any(one.id not in allowed for one in named):
-        raise ForbiddenError("FORBIDDEN", "a grant is needed on every database that is named")
-    for config in action_configs:
-        found = check_templates(config, secrets_allowed=lambda _: False)
-        if any(problem.code == "SECRET_INVALID" for problem in found):
-            raise ForbiddenError("FORBIDDEN", "secrets need a role in the workspace")
-
-
 def _check_databases(connection: "Connection", caller: Caller, named: Sequence[_Named]) -> None:
     ids = {one.id for one in named}
     known = database_rows.active_ids(connection, caller.workspace_id, ids)
@@ -96,6 +86,16 @@ def _check_databases(connection: "Connection", caller: Caller, named: Sequence[_
             for path in unknown
         ]
         raise InvalidError("DATABASE_UNKNOWN", "a database is unknown", details)
+
+
+def _check_schedules(connection: "Connection", triggers: Sequence[Trigger]) -> None:
+    clocks = [
+        (("triggers", n, "config"), one.config)
+        for n, one in enumerate(triggers)
+        if isinstance(one.config, ScheduleClock)
+    ]
+    if clocks:
+        check_schedules(clocks, clock.now(connection))
 
 
 def _invalid_template(problems: Sequence[TemplateProblem]) -> InvalidError:

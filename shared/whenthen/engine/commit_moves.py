@@ -20,12 +20,28 @@ _log = logging.getLogger("whenthen.execute")
 
 
 def commit(context: Context, settlements: Sequence[Settlement]) -> frozenset[UUID]:
-    """Carry out `settlements` in one transaction and send what follows; return the runs moved."""
+    """Carry out `settlements` in one transaction and send what follows; return the runs moved.
+
+    None of them may leave its run RUNNING: then, when the connection breaks at COMMIT, they are
+    carried out once more, and move nothing if they had been committed.
+    """
     if not settlements:
         return frozenset()
-    moved, events = context.database.transact(lambda connection: settle(connection, settlements))
+    moved, events = _settled(context, settlements)
     send_after_commit(context, settlements, moved, events)
     return moved
+
+
+def _settled(
+    context: Context, settlements: Sequence[Settlement]
+) -> tuple[frozenset[UUID], list[OutboxEvent]]:
+    try:
+        return context.database.transact(lambda connection: settle(connection, settlements))
+    except Exception as error:
+        if not lost_connection(error):
+            raise
+        _log.warning("settlements broke off", extra={"runs": len(settlements)})
+    return context.database.transact(lambda connection: settle(connection, settlements))
 
 
 def send_after_commit(

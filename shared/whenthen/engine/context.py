@@ -7,6 +7,8 @@ from whenthen.aws.event_stream import EventStream
 from whenthen.aws.metrics import Metrics
 from whenthen.aws.notice_queue import NoticeQueue
 from whenthen.aws.run_queue import RunQueue
+from whenthen.aws.secrets_key import SecretsKey
+from whenthen.domain.errors import UnavailableError
 from whenthen.settings import Settings, SettingsError
 from whenthen.store.connection import Database
 
@@ -35,6 +37,18 @@ class Context:
     @cached_property
     def event_stream(self) -> EventStream:
         return EventStream(_needed(self.settings.event_stream, "EVENT_STREAM_NAME"))
+
+    @cached_property
+    def secrets_key(self) -> SecretsKey:
+        """The key of workspace secrets.
+
+        Raises:
+            UnavailableError: this deployment has none.
+
+        """
+        if self.settings.secrets_key_arn is None:
+            raise UnavailableError("secrets are not set up: SECRETS_KEY_ARN is missing")
+        return SecretsKey(self.settings.secrets_key_arn)
 
 
 def _needed(value: str | None, name: str) -> str:

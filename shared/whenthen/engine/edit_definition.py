@@ -1,7 +1,8 @@
 """Replaces the parts of a definition, each change as a new version."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from whenthen.domain.errors import NotFoundError
@@ -18,7 +19,7 @@ from whenthen.domain.schemas.automations import (
 from whenthen.engine.check_definition import check_definition
 from whenthen.engine.identify import Caller, require_on
 from whenthen.engine.plan_triggers import PlannedTriggers, plan_triggers, trigger_rows
-from whenthen.store import automation_triggers, automations
+from whenthen.store import audit, automation_triggers, automations
 from whenthen.store.automations import AutomationDetail, AutomationHead, VersionBody
 from whenthen.store.new_id import new_id
 
@@ -120,8 +121,11 @@ def save_version(  # noqa: PLR0913  # what changes, and how much must follow fro
     *,
     rearmed: bool = False,
     new_digest: bytes | None = None,
+    restored: int | None = None,
 ) -> None:
     """Write the next version of a locked automation; `rearmed` when triggers or database changed.
+
+    `restored` is the version that this one repeats, for the audit log.
 
     Raises:
         InvalidError: `SECRET_INVALID`, the webhook secret is another automation's.
@@ -131,6 +135,23 @@ def save_version(  # noqa: PLR0913  # what changes, and how much must follow fro
     if rearmed:
         rows = trigger_rows(head, body.triggers, new_digest)
         automation_triggers.replace(connection, head.id, head.workspace_id, rows)
+    data = {"version": head.version + 1}
+    if restored is not None:
+        data["restored"] = restored
+    note_change(connection, caller, head, "automation.updated", data)
+
+
+def note_change(
+    connection: "Connection",
+    caller: Caller,
+    head: AutomationHead,
+    action: str,
+    data: Mapping[str, Any],
+) -> None:
+    """Write into the audit log what the caller did to an automation."""
+    on = ("automation", head.id)
+    entry = audit.by_user(head.workspace_id, caller.user_id, action, on=on, data=data)
+    audit.add(connection, [entry])
 
 
 def detail_of(connection: "Connection", automation_id: UUID) -> AutomationDetail:

@@ -24,7 +24,7 @@ from whenthen.engine.data_steps import take_data_steps
 from whenthen.engine.outside_steps import Stragglers, take_outside_step
 from whenthen.engine.prepare_step import record_properties
 from whenthen.engine.run_progress import RunProgress, begin
-from whenthen.engine.step_settlements import given_back, stopped
+from whenthen.engine.step_settlements import continued, released, stopped
 from whenthen.store import run_claims
 from whenthen.store.run_claims import ClaimedRun, WaitingRun
 from whenthen.store.run_settlements import Settlement
@@ -63,7 +63,7 @@ def execute_runs(
     stragglers = Stragglers()
     suspects = [run for run in claimed if run.crash_count]
     # Given back before any of them starts, so that no innocent one's lease dies beside the guilty.
-    commit(context, [given_back(begin(run, lease), says_so=False) for run in suspects[1:]])
+    commit(context, [released(run, lease) for run in suspects[1:]])
     _execute_together(
         context, [run for run in claimed if not run.crash_count], lease, remaining_s, stragglers
     )
@@ -116,10 +116,10 @@ def _admit(context: Context, claimed: Sequence[ClaimedRun], lease: UUID) -> list
     runs: list[RunProgress] = []
     settlements: list[Settlement] = []
     for run in claimed:
-        progress = begin(run, lease)
         if run.definition_schema > limits.DEFINITION_SCHEMA:
-            settlements.append(given_back(progress, due_in_s=_NEWER_WAIT_S, says_so=False))
+            settlements.append(released(run, lease, due_in_s=_NEWER_WAIT_S))
             continue
+        progress = begin(run, lease)
         verdict = _verdict(context, progress)
         if not isinstance(verdict, Go):
             settlements.append(stopped(progress, verdict))
@@ -165,7 +165,7 @@ def _with_time(
     """Return those of `runs` whose next step fits; the others are given back to be continued."""
     left_s = remaining_s() - _RECORDING_S
     fitting = [progress for progress in runs if progress.action.timeout_s <= left_s]
-    commit(context, [given_back(progress) for progress in runs if progress not in fitting])
+    commit(context, [continued(progress) for progress in runs if progress not in fitting])
     return fitting
 
 

@@ -16,6 +16,7 @@ NOTIFICATION_DAYS: Final = 90
 DEAD_EVENT_DAYS: Final = 30
 IDEMPOTENCY_KEY_DAYS: Final = 1
 RATE_DAYS: Final = 2
+REQUEST_COUNT_DAYS: Final = 1
 BATCH: Final = 1_000
 
 _AGED: Final = (
@@ -52,6 +53,11 @@ def forget(context: Context, has_time: Callable[[], bool]) -> int:
             limit=BATCH,
         ),
         partial(retention.delete_rates, before=now - timedelta(days=RATE_DAYS), limit=BATCH),
+        partial(
+            retention.delete_request_counts,
+            before=now - timedelta(days=REQUEST_COUNT_DAYS),
+            limit=BATCH,
+        ),
     ]
     return sum(_all_of(context, deletion, has_time) for deletion in deletions)
 

@@ -1,13 +1,15 @@
 """Who asks, and whether they may: the first statement of every request's transaction."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 from uuid import UUID
 
+from whenthen.domain.credentials import ApiToken, Credential, OidcIdentity
 from whenthen.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from whenthen.domain.rules.permissions import Access, Level, Needs, Subject, require
 from whenthen.store import access as access_store
-from whenthen.store.tenants import hash_of
+from whenthen.store import oidc_users
+from whenthen.store.access import Standing
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -28,23 +30,39 @@ class Caller:
         return self.workspace
 
 
-def identify(connection: "Connection", token: str, needs: Needs, subject_id: UUID | None) -> Caller:
-    """Return the caller when the token is good and covers `needs` for the row `subject_id`.
+def authenticate(
+    connection: "Connection", credential: Credential, subject: Subject, subject_id: UUID | None
+) -> Standing:
+    """Return whose the credential is, and where they stand towards the row `subject_id`.
+
+    A person whom the identity provider sends for the first time becomes a user.
 
     Raises:
         UnauthenticatedError: the token is unknown, expired or revoked.
+
+    """
+    found = _standing(connection, credential, subject, subject_id)
+    if found is None and isinstance(credential, OidcIdentity):
+        oidc_users.bind(connection, credential)
+        found = _standing(connection, credential, subject, subject_id)
+    if found is None:
+        raise UnauthenticatedError("UNAUTHENTICATED", "the token is not valid")
+    return found
+
+
+def authorize(standing: Standing, needs: Needs) -> Caller:
+    """Return the caller when where they stand covers `needs`.
+
+    Raises:
         NotFoundError: the row is unknown, or the caller has no part in its workspace.
         ForbiddenError: the caller may see it but not do this.
 
     """
-    found = access_store.of_token(connection, hash_of(token), needs.subject, subject_id)
-    if found is None:
-        raise UnauthenticatedError("UNAUTHENTICATED", "the token is not valid")
     if needs.subject is not Subject.CALLER:
-        if found.workspace_id is None:
+        if standing.workspace_id is None:
             raise NotFoundError
-        require(found.access, needs, found.database_id)
-    return Caller(found.user_id, found.workspace_id, found.access)
+        require(standing.access, needs, standing.database_id)
+    return Caller(standing.user_id, standing.workspace_id, standing.access)
 
 
 def require_on(caller: Caller, database_id: UUID | None, level: Level) -> None:
@@ -56,3 +74,15 @@ def require_on(caller: Caller, database_id: UUID | None, level: Level) -> None:
     """
     if not caller.access.on(database_id, level):
         raise ForbiddenError("FORBIDDEN", f"this needs {level.name} on the database")
+
+
+def _standing(
+    connection: "Connection", credential: Credential, subject: Subject, subject_id: UUID | None
+) -> Standing | None:
+    match credential:
+        case ApiToken(digest):
+            return access_store.of_token(connection, digest, subject, subject_id)
+        case OidcIdentity():
+            return access_store.of_identity(connection, credential, subject, subject_id)
+        case _:
+            assert_never(credential)

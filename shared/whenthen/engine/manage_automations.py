@@ -16,7 +16,13 @@ from whenthen.domain.schemas.automations import (
     stored_actions,
 )
 from whenthen.engine.check_definition import check_definition
-from whenthen.engine.edit_definition import Edited, detail_of, locked, save_version
+from whenthen.engine.edit_definition import (
+    Edited,
+    detail_of,
+    locked,
+    note_change,
+    save_version,
+)
 from whenthen.engine.identify import Caller, require_on
 from whenthen.engine.plan_triggers import plan_triggers, trigger_rows
 from whenthen.store import automation_triggers, automations
@@ -73,6 +79,7 @@ def create(connection: "Connection", caller: Caller, body: CreateAutomation) -> 
     if planned.stored:
         rows = trigger_rows(head, planned.stored, planned.new_digest)
         automation_triggers.replace(connection, head.id, head.workspace_id, rows)
+    note_change(connection, caller, head, "automation.created", {"name": head.name})
     return Edited(detail_of(connection, head.id), planned.made)
 
 
@@ -116,7 +123,7 @@ def set_status(
     """
     head = locked(connection, caller, automation_id)
     transition(head.status, body.status)
-    automations.set_status(connection, head.id, body.status)
+    _take_status(connection, caller, head, body.status)
     return detail_of(connection, head.id)
 
 
@@ -125,7 +132,16 @@ def archive(connection: "Connection", caller: Caller, automation_id: UUID) -> No
     head = automations.lock(connection, automation_id)
     if head is not None and head.status is not AutomationStatus.ARCHIVED:
         require_on(caller, head.database_id, Level.EDIT)
-        automations.set_status(connection, head.id, AutomationStatus.ARCHIVED)
+        _take_status(connection, caller, head, AutomationStatus.ARCHIVED)
+
+
+def _take_status(
+    connection: "Connection", caller: Caller, head: AutomationHead, status: AutomationStatus
+) -> None:
+    automations.set_status(connection, head.id, status)
+    archived = status is AutomationStatus.ARCHIVED
+    action = "automation.archived" if archived else "automation.status_changed"
+    note_change(connection, caller, head, action, {"from": head.status.value, "to": status.value})
 
 
 def _new_head(caller: Caller, body: CreateAutomation) -> AutomationHead:

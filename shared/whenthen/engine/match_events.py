@@ -13,7 +13,7 @@ from whenthen.domain import json_text, limits
 from whenthen.domain.kinds import EventType
 from whenthen.domain.rules.classify import classify_error
 from whenthen.domain.rules.matching import Candidate, candidate_scopes, match_event
-from whenthen.domain.rules.trigger_event import stored_input
+from whenthen.domain.rules.trigger_event import as_run_sees, stored_input
 from whenthen.domain.rules.truncate import truncate_json
 from whenthen.domain.schemas.events import Event, EventUnreadableError, read_event
 from whenthen.engine.context import Context
@@ -108,10 +108,11 @@ def _match(
 
 
 def _matched(arrival: Arrival, event: Event, candidates: Sequence[Candidate]) -> _Matched:
-    payload, truncated = truncate_json(dict(event.payload), limits.PAYLOAD_MAX_BYTES)
+    seen = as_run_sees(event)
+    payload, truncated = truncate_json(dict(seen.payload), limits.PAYLOAD_MAX_BYTES)
     # The outbox cuts to the same size and says so inside the payload.
     cut = truncated or event.payload.get("truncated") is True
-    stored = stored_input(replace(event, payload=payload), truncated=cut)
+    stored = stored_input(replace(seen, payload=payload), truncated=cut)
     size_bytes = len(json_text.dumps(stored)) if candidates else 0
     return _Matched(arrival, event, stored, candidates, size_bytes)
 
@@ -176,11 +177,11 @@ def _commit_together(
 
 def _run_event(item: _Matched) -> RunEvent:
     event, cause = item.event, item.event.automation_context
-    record_id = event.payload.get("recordId")
+    record_id = item.input["payload"].get("recordId")
     return RunEvent(
         event_id=event.id,
         workspace_id=event.workspace_id,
-        trigger_type=event.type,
+        trigger_type=item.input["type"],
         record_id=record_id if isinstance(record_id, str) else None,
         input=item.input,
         depth=cause.depth if cause else 0,

@@ -32,7 +32,8 @@ def report_death(context: Context, notice: DeathNotice) -> bool:
     if death is None:
         return False
     context.metrics.count("automations.dead_letter")
-    _log.warning("run dead-lettered", extra={"run_id": str(death.run_id), **death.story})
+    told = {"run_id": str(death.run_id), "story": dict(death.story)}
+    _log.warning("run dead-lettered", extra=told)
     return True
 
 

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
+from uuid import UUID
 
 from whenthen.actions.requests import StepSuccess
 from whenthen.domain import limits
@@ -26,6 +27,7 @@ from whenthen.domain.rules.wake_up import pending_wake
 from whenthen.engine import finish_run
 from whenthen.engine.finish_run import RunError
 from whenthen.engine.run_progress import RunProgress
+from whenthen.store.run_claims import ClaimedRun
 from whenthen.store.run_settlements import NextStep, Settlement, StepResult
 
 _log = logging.getLogger("whenthen.execute")
@@ -61,7 +63,9 @@ def step_done(progress: RunProgress, success: StepSuccess, ms: int, verdict: Ver
         )
     if isinstance(verdict, Stop):
         error = RunError(verdict.code, verdict.message, 0, in_action=False)
-        return StepDone(finish_run.failed(progress, error, lines, step), finished)
+        ending = finish_run.failed(progress, error, lines, step)
+        # Should the run be brought back, the step behind this one is the next.
+        return StepDone(replace(ending, next_action=action.index + 1), finished)
     return StepDone(_goes_on(progress, step, lines, success), finished)
 
 
@@ -107,9 +111,8 @@ def stopped(progress: RunProgress, verdict: Skip | Stop) -> Settlement:
             assert_never(other)
 
 
-def given_back(progress: RunProgress, *, due_in_s: float = 0, says_so: bool = True) -> Settlement:
-    """Return a run to PENDING with nothing counted: its claimed attempt is undone."""
-    wake = pending_wake(due_in_s)
+def continued(progress: RunProgress) -> Settlement:
+    """Return a run to PENDING, due at once, with nothing counted: its next step did not fit."""
     return Settlement(
         run_id=progress.id,
         workspace_id=progress.run.workspace_id,
@@ -117,9 +120,27 @@ def given_back(progress: RunProgress, *, due_in_s: float = 0, says_so: bool = Tr
         status=RunStatus.PENDING,
         next_action=progress.index,
         untried_action_id=progress.claimed_action_id,
+        due_in_s=0,
+        wake_in_s=pending_wake(0).wake_in_s,
+        lines=[log_lines.run_continued()],
+    )
+
+
+def released(run: ClaimedRun, lease: UUID, *, due_in_s: float = 0) -> Settlement:
+    """Return a run to PENDING as its row is, nothing counted and its definition not looked at.
+
+    Newer code may have written the definition, with actions that this code cannot name.
+    """
+    claimed = run.actions[run.next_action : run.next_action + 1]
+    return Settlement(
+        run_id=run.id,
+        workspace_id=run.workspace_id,
+        lease=lease,
+        status=RunStatus.PENDING,
+        next_action=run.next_action,
+        untried_action_id=UUID(claimed[0]["id"]) if claimed else None,
         due_in_s=due_in_s,
-        wake_in_s=wake.wake_in_s,
-        lines=[log_lines.run_continued()] if says_so else [],
+        wake_in_s=pending_wake(due_in_s).wake_in_s,
     )
 
 

@@ -19,10 +19,11 @@ from whenthen.engine.commit_moves import send_after_commit
 from whenthen.engine.context import Context
 from whenthen.engine.finish_run import RunError
 from whenthen.engine.publish import publish
-from whenthen.engine.run_progress import RunProgress, begin
-from whenthen.engine.step_settlements import given_back
+from whenthen.engine.run_progress import begin
+from whenthen.engine.step_settlements import released
 from whenthen.store import run_claims, sweeps
 from whenthen.store.outbox import OutboxEvent
+from whenthen.store.run_claims import ClaimedRun
 from whenthen.store.run_settlements import Settlement, settle
 from whenthen.store.sweeps import Postponed, WokenRun
 
@@ -86,7 +87,8 @@ def _sweep_batch(connection: Connection) -> Swept:
     postponed: list[Postponed] = []
     crashed: list[WokenRun] = []
     for row in woken:
-        match look_at(row.status, row.due_in_s, row.lease_left_s):
+        unannounced = range(row.notified_death + 1, row.deaths + 1)
+        match look_at(row.status, row.due_in_s, row.lease_left_s, unannounced=bool(unannounced)):
             case SendAgain(delay_s, wake_in_s, stale):
                 swept.messages.append(QueuedRun(row.id, row.workspace_id, delay_s))
                 line = log_lines.pending_sent_again() if stale else None
@@ -94,7 +96,7 @@ def _sweep_batch(connection: Connection) -> Swept:
             case LookLater(wake_in_s):
                 postponed.append(Postponed(row.id, wake_in_s))
             case NoticeAgain(wake_in_s):
-                swept.notices.append(DeathNotice(row.id, row.deaths))
+                swept.notices += [DeathNotice(row.id, death) for death in unannounced]
                 postponed.append(Postponed(row.id, wake_in_s))
             case Crashed():
                 crashed.append(row)
@@ -115,14 +117,17 @@ def _reclaim(connection: Connection, crashed: Sequence[WokenRun], swept: Swept) 
     for run in runs:
         lease = leases[run.id]
         if lease is not None:
-            swept.settlements.append(_after_crash(begin(run, lease)))
+            swept.settlements.append(_after_crash(run, lease))
     swept.moved, swept.events = settle(connection, swept.settlements)
 
 
-def _after_crash(progress: RunProgress) -> Settlement:
-    crashes = progress.run.crash_count + 1
+def _after_crash(run: ClaimedRun, lease: UUID) -> Settlement:
+    crashes = run.crash_count + 1
     reclaimed = log_lines.running_reclaimed()
-    if isinstance(after_crash(crashes), DeadLetter):
+    # One that newer code defined is left for newer code to give up on.
+    known = run.definition_schema <= limits.DEFINITION_SCHEMA
+    if known and isinstance(after_crash(crashes), DeadLetter):
+        progress = begin(run, lease)
         message = f"its worker died {crashes} times in a row"
         in_action = progress.claimed_action_id is not None
         error = RunError("WORKER_CRASHED", message, crashes, in_action=in_action)
@@ -132,5 +137,5 @@ def _after_crash(progress: RunProgress) -> Settlement:
             counts_retry=True,
             untried_action_id=progress.claimed_action_id,
         )
-    back = given_back(progress, says_so=False)
+    back = released(run, lease)
     return replace(back, counts_crash=True, counts_retry=True, lines=[reclaimed])

@@ -210,6 +210,14 @@ def test_case_071_instants_are_compared_across_offsets() -> None:
     assert ask("eq", "2026-06-01T00:30:00+02:00", "2026-05-31T22:30:00Z") is True
 
 
+def test_case_028_an_instant_without_an_offset_is_utc() -> None:
+    # Rows of one instant in lists: case_104.
+    assert ask("lt", "2026-06-01T00:00:00+02:00", "2026-06-01") is True
+    assert ask("lt", "2026-06-01", "2026-06-01T00:00:00+02:00") is False
+    assert ask("gte", "2026-06-01T00:00:00+00:00", "2026-06-01", PropertyType.DATE) is True
+    assert ask("eq", "2026-05-31T22:00", "2026-06-01T00:00:00+02:00") is True
+
+
 scalars = (
     st.none()
     | st.booleans()

@@ -42,8 +42,9 @@ def event(
     *,
     workspace_id: UUID = WORKSPACE,
     occurred_at: datetime = ACTIVE_SINCE,
+    outbox_id: UUID | None = None,
 ) -> Event:
-    return Event("evt:1", type_, workspace_id, occurred_at, payload)
+    return Event("evt:1", type_, workspace_id, occurred_at, payload, outbox_id=outbox_id)
 
 
 def candidate(
@@ -53,6 +54,7 @@ def candidate(
     *,
     automation_id: UUID = FIRST,
     position: int = 0,
+    is_active: bool = True,
 ) -> Candidate:
     return Candidate(
         automation_id=automation_id,
@@ -64,6 +66,7 @@ def candidate(
         config=config or {},
         scope_id=scope_id,
         active_since=ACTIVE_SINCE,
+        is_active=is_active,
     )
 
 
@@ -305,6 +308,16 @@ def test_an_accepted_webhook_matches_however_late_it_arrives() -> None:
     accepted_at = ACTIVE_SINCE - timedelta(days=1)
     happened = event("webhook.received", {"automationId": str(FIRST)}, occurred_at=accepted_at)
     assert matches(candidate(TriggerType.WEBHOOK, FIRST), happened)
+
+
+@pytest.mark.parametrize(
+    ("outbox_id", "expected"), [(None, False), (uid(91), True)], ids=["by itself", "accepted"]
+)
+def test_an_accepted_webhook_starts_what_was_paused_meanwhile(
+    outbox_id: UUID | None, *, expected: bool
+) -> None:
+    happened = event("webhook.received", {"automationId": str(FIRST)}, outbox_id=outbox_id)
+    assert matches(candidate(TriggerType.WEBHOOK, FIRST, is_active=False), happened) is expected
 
 
 # ---- one run per automation

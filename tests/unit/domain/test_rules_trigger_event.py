@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from whenthen.domain.rules.trigger_event import (
+    as_run_sees,
     build_trigger_event,
     stored_input,
     stored_manual_input,
@@ -108,3 +109,31 @@ def test_a_manual_input_that_was_cleaned_says_so() -> None:
         "automationContext": None,
         "sanitized": True,
     }
+
+
+def webhook_event(payload: dict[str, Any]) -> Event:
+    moment = datetime(2026, 6, 1, tzinfo=UTC)
+    return Event("hook:1", "webhook.received", WORKSPACE, moment, payload)
+
+
+def test_a_run_sees_of_a_webhook_what_was_sent() -> None:
+    wrapped = {"automationId": str(AUTOMATION), "eventType": "order.paid", "body": {"a": 1}}
+    seen = as_run_sees(webhook_event(wrapped))
+    assert (seen.type, seen.payload, seen.sanitized) == ("order.paid", {"a": 1}, False)
+    assert as_run_sees(webhook_event({**wrapped, "sanitized": True})).sanitized
+
+
+@pytest.mark.parametrize("type_", [None, 7, "schedule", "record.created", "two words"])
+def test_case_115_a_webhook_on_the_stream_cannot_pose_as_another_type(type_: Any) -> None:
+    assert as_run_sees(webhook_event({"eventType": type_, "body": {}})).type == "webhook"
+
+
+@pytest.mark.parametrize("body", [None, [], "x", 7])
+def test_a_hosts_own_webhook_event_is_seen_as_it_is(body: Any) -> None:
+    payload = {"automationId": str(AUTOMATION), "body": body}
+    assert as_run_sees(webhook_event(payload)).payload == payload
+
+
+def test_a_run_sees_every_other_event_as_it_is() -> None:
+    happened = event({"eventType": "x", "body": {"a": 1}})
+    assert as_run_sees(happened) is happened

@@ -150,7 +150,7 @@ def test_case_102_a_lone_surrogate_is_replaced_and_flagged() -> None:
         ({"id": ""}, "id is not a text"),
         ({"id": 17}, "id is not a text"),
         ({"id": "x" * 256}, "id is not a text"),
-        ({"id": "x" * 303, "outboxId": str(OUTBOX)}, "id is not a text"),
+        ({"id": "x" * 339, "outboxId": str(OUTBOX)}, "id is not a text"),
         ({"payload": ...}, "payload is not a JSON object"),
         ({"payload": None}, "payload is not a JSON object"),
         ({"payload": [1]}, "payload is not a JSON object"),

@@ -40,7 +40,7 @@ class Scope(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One trigger of an ACTIVE automation, as the store keeps it for matching."""
+    """One trigger as the store keeps it for matching, of an automation that was ACTIVE once."""
 
     automation_id: UUID
     workspace_id: UUID
@@ -52,6 +52,7 @@ class Candidate:
     # As `trigger_scope` says; None matches nothing.
     scope_id: UUID | None
     active_since: datetime
+    is_active: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +144,18 @@ def _in_scope(candidate: Candidate, event: Event, scopes: list[Scope]) -> bool:
 
 
 def _accepts(candidate: Candidate, event: Event) -> bool:
-    return not _is_too_old(candidate, event) and _passes_filter(candidate, event.payload)
+    return _is_open(candidate, event) and _passes_filter(candidate, event.payload)
 
 
-def _is_too_old(candidate: Candidate, event: Event) -> bool:
-    """Return whether the event is from before the activation, as in a replay of the stream."""
-    if event.type == EventType.WEBHOOK_RECEIVED:
-        # It was answered with 202 because the automation was ACTIVE, and a 202 is kept.
-        return False
-    return event.occurred_at < candidate.active_since - _TOLERANCE
+def _is_open(candidate: Candidate, event: Event) -> bool:
+    """Return whether the automation took events when this one happened, replays aside."""
+    if event.type == EventType.WEBHOOK_RECEIVED and event.outbox_id is not None:
+        # It was answered with 202 because the automation was ACTIVE, and a 202 is kept: a run of
+        # one that was paused or archived meanwhile says so.
+        return True
+    is_too_old = event.occurred_at < candidate.active_since - _TOLERANCE
+    # Whoever puts a webhook's event on the stream by themselves was promised nothing.
+    return candidate.is_active and (not is_too_old or event.type == EventType.WEBHOOK_RECEIVED)
 
 
 def _passes_filter(candidate: Candidate, payload: Mapping[str, Any]) -> bool:

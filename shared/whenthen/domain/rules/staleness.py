@@ -44,7 +44,7 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class NoticeAgain:
-    """The death's notice goes out again; the row looks again in `wake_in_s` seconds."""
+    """Notices of deaths go out again; the row looks again in `wake_in_s` seconds."""
 
     wake_in_s: float
 
@@ -52,10 +52,14 @@ class NoticeAgain:
 Finding = SendAgain | LookLater | Crashed | NoticeAgain
 
 
-def look_at(status: RunStatus, due_in_s: float, lease_left_s: float | None) -> Finding:
+def look_at(
+    status: RunStatus, due_in_s: float, lease_left_s: float | None, *, unannounced: bool
+) -> Finding:
     """Return what a row that woke needs; `lease_left_s` is negative once its lease has run out.
 
     A waiting run that is due (or nearly) gets its message and fifteen minutes; nothing is counted.
+    `unannounced`: a death of the run has no notice out yet. It may have ended otherwise since, for
+    a person can retry it before its notice is out.
     """
     match status:
         case RunStatus.PENDING if due_in_s > QUEUE_DELAY_MAX_S:
@@ -67,7 +71,7 @@ def look_at(status: RunStatus, due_in_s: float, lease_left_s: float | None) -> F
             return LookLater(lease_left_s + LEASE_WAKE_MARGIN_S)
         case RunStatus.RUNNING:
             return Crashed()
-        case RunStatus.DEAD_LETTER:
+        case _ if unannounced:
             return NoticeAgain(WAKE_AGAIN_S)
         case _:
             return LookLater(None)

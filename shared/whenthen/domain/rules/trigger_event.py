@@ -10,11 +10,31 @@ Seen: the same with the payload's keys at the top as well, under the engine's ow
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from whenthen.domain.kinds import MANUAL_RUN
+from whenthen.domain.kinds import MANUAL_RUN, EventType
+from whenthen.domain.rules.webhook_type import webhook_type
 from whenthen.domain.schemas.events import AutomationContext, Event
+
+
+def as_run_sees(event: Event) -> Event:
+    """Return `event` with the type and the payload that its run is to show.
+
+    Of a webhook these are what was sent, out of the engine's own wrapping::
+
+        {"automationId": "019…", "eventType": "order.paid", "body": {…}}
+    """
+    if event.type != EventType.WEBHOOK_RECEIVED:
+        return event
+    body = event.payload.get("body")
+    return replace(
+        event,
+        type=webhook_type(event.payload.get("eventType")),
+        payload=body if isinstance(body, dict) else event.payload,
+        sanitized=event.sanitized or event.payload.get("sanitized") is True,
+    )
 
 
 def stored_input(event: Event, *, truncated: bool = False) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Lists stay lists and numbers keep their kind: nothing is converted, so `"1"` and `true` are no 1.
 """
 
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from whenthen.domain import limits
 from whenthen.domain.ids import parse_id
+from whenthen.domain.instants import parse_instant, to_text
 
 
 class Model(BaseModel):
@@ -42,8 +44,17 @@ def _to_id(value: Any) -> UUID:
     return found
 
 
+def _to_instant(value: Any) -> datetime:
+    found = parse_instant(value) if isinstance(value, str) else value
+    if not isinstance(found, datetime):
+        raise PydanticCustomError("instant", "must be an ISO 8601 instant")
+    return found
+
+
 # In JSON a text, in Python a UUID.
 Id = Annotated[UUID, BeforeValidator(_to_id), PlainSerializer(str)]
+# In JSON an ISO 8601 text, in Python an aware datetime.
+Instant = Annotated[datetime, BeforeValidator(_to_instant), PlainSerializer(to_text)]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX_CHARS)]
 Description = Annotated[str, Field(max_length=limits.DESCRIPTION_MAX_CHARS)]
 # For the members of kinds.py, which JSON writes as their text.

@@ -1,15 +1,12 @@
 """Bodies of the routes of the host's side: databases, records, pages, tokens."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
 
 from whenthen.domain import limits
-from whenthen.domain.instants import parse_instant
 from whenthen.domain.kinds import PropertyType
-from whenthen.domain.schemas.base import WORD, Id, Model, Name
+from whenthen.domain.schemas.base import WORD, Id, Instant, Model, Name
 from whenthen.domain.schemas.templated import Text
 
 
@@ -66,15 +63,8 @@ class CreatePage(Model):
     content: str | None = None
 
 
-def _to_instant(value: Any) -> datetime:
-    found = parse_instant(value) if isinstance(value, str) else value
-    if not isinstance(found, datetime):
-        raise PydanticCustomError("instant", "must be an ISO 8601 instant")
-    return found
-
-
 class CreateToken(Model):
     """A new credential; without `expiresAt` it is valid until it is revoked."""
 
     name: Name
-    expires_at: Annotated[datetime, BeforeValidator(_to_instant)] | None = None
+    expires_at: Instant | None = None

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from whenthen.domain import ids, instants, json_text
+from whenthen.domain import ids, instants, json_text, limits
 from whenthen.domain.errors import WhenthenError
 from whenthen.domain.rules.text_hygiene import clean
 
@@ -17,8 +17,9 @@ from whenthen.domain.rules.text_hygiene import clean
 NAMESPACES: Final = frozenset({"evt", "hook", "rec", "schedule", "manual", "run"})
 # An event id is part of an index key, where Postgres takes at most 2,700 bytes.
 CLIENT_ID_MAX_CHARS: Final = 255
-# The longest namespace, the workspace's id and two colons stand before a client's own part.
-ENGINE_ID_MAX_CHARS: Final = CLIENT_ID_MAX_CHARS + max(map(len, NAMESPACES)) + 36 + 2
+# The longest namespace, the workspace's id and two colons stand before a client's own part; a
+# webhook's automation and a slash as well.
+ENGINE_ID_MAX_CHARS: Final = CLIENT_ID_MAX_CHARS + max(map(len, NAMESPACES)) + 36 + 2 + 36 + 1
 TYPE_MAX_CHARS: Final = 100
 # Far above every depth limit that can be set, and within a column of type integer.
 DEPTH_MAX: Final = 1_000_000
@@ -90,7 +91,7 @@ def read_event(data: bytes, arrived_at: datetime, fallback_id: str) -> Event:
 
     """
     try:
-        raw, sanitized = clean(json_text.loads(data))
+        raw, sanitized = clean(json_text.loads(data, max_depth=limits.EVENT_MAX_DEPTH))
     except json_text.JsonError as error:
         raise EventUnreadableError(f"not JSON: {error}") from error
     envelope = _object(raw, "the record")

@@ -9,11 +9,11 @@ from pydantic_core import PydanticCustomError
 
 from whenthen.domain.ids import parse_id
 from whenthen.domain.instants import parse_instant
+from whenthen.domain.rules.mail_address import ADDRESS_MAX_CHARS, is_mail_address
 
 FROM_TRIGGER: Final = "from_trigger"
 
 _URL: Final = re.compile(r"https?://[^\s/?#]\S*", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+")
 
 
 def has_template(text: str) -> bool:
@@ -48,6 +48,8 @@ UrlText = Annotated[
     str, Field(max_length=2_048), _literal("url", _URL.fullmatch, "an http or https URL")
 ]
 AddressText = Annotated[
-    str, Field(max_length=320), _literal("email", _ADDRESS.fullmatch, "an e-mail address")
+    str,
+    Field(max_length=ADDRESS_MAX_CHARS),
+    _literal("email", is_mail_address, "an e-mail address"),
 ]
 InstantText = Annotated[str, _literal("instant", parse_instant, "an ISO 8601 instant")]
