@@ -9,7 +9,7 @@ WORKERS ?= 4
 # What the Lambda runtime brings itself, and the layer therefore does not.
 IN_RUNTIME := boto3 botocore s3transfer urllib3
 
-.PHONY: setup run build test lint format lock clean
+.PHONY: setup run build test soak lint format lock clean
 
 setup: $(VENV)/.installed
 
@@ -41,6 +41,12 @@ format: setup
 
 test: lint
 	$(PYTEST) -n $(WORKERS) --dist loadgroup
+
+# The whole fault matrix, long state machines, a stack without each of its permissions: of these
+# `make test` draws a part.
+soak: setup
+	WHENTHEN_FAULTS=all $(PYTEST) -n $(WORKERS) --dist loadgroup tests/faults tests/integration/test_run_lifecycle.py \
+		tests/e2e/test_stack_permissions.py
 
 lock: $(UV)
 	$(UV) pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o requirements.lock

@@ -4,8 +4,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from cli import demo, dev, runs
+from cli import demo, dev, invoke, runs
 from cli.exits import CommandError
 
 
@@ -42,6 +43,13 @@ def _parser() -> argparse.ArgumentParser:
         "demo", help="fire one event and show its run, on a stack of its own if none is named"
     )
     demo_parser.set_defaults(command=demo.run)
+    invoking = commands.add_parser("invoke", help="give a function of the local stack one event")
+    invoking.add_argument("function", metavar="FUNCTION", help="as the template names it")
+    invoking.add_argument("event", metavar="FILE", help="the event as JSON; - reads it from stdin")
+    invoking.add_argument(
+        "--data", type=Path, default=Path(".whenthen"), help="of the running stack (.whenthen)"
+    )
+    invoking.set_defaults(command=invoke.run)
     runs_parser = commands.add_parser("runs", help="look at runs")
     runs_commands = runs_parser.add_subparsers(required=True, metavar="COMMAND")
     listing = runs_commands.add_parser("list", help="the newest runs of an automation")

@@ -11,18 +11,19 @@ from typing import Any
 
 from devstack import sqs_rules, stream_rules
 from devstack.console import Console
+from devstack.control_door import ControlDoor
 from devstack.data_folder import DataFolder
-from devstack.emulated_aws import ACCOUNT_ID, EmulatedAws, enforce_iam, start_aws
+from devstack.emulated_aws import EmulatedAws, enforce_iam, start_aws
 from devstack.errors import StackError
 from devstack.function_pool import pids_of
 from devstack.hops import HopFollower
 from devstack.http_server import HttpServer
 from devstack.journal import Journal
+from devstack.kept_keys import keep_keys
 from devstack.options import Options, parse_options
 from devstack.postgres import start_postgres
 from devstack.ready_file import Ready, write_ready_file
-from devstack.recover import take_up
-from devstack.sandbox import ROOT, Invocation
+from devstack.sandbox import ROOT, Invocation, error_text
 from devstack.seed import seed
 from devstack.stack import Listeners, RunningStack, RunPlan
 from devstack.stack_deploy import Stack, deploy
@@ -34,6 +35,7 @@ from whenthen.store.migrate import migrate
 
 # The functions of which several processes run, so that races are real.
 PARALLEL = ("HttpApiFunction", "RunExecutorFunction")
+WATCHDOG = "RunWatchdogFunction"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -83,8 +85,12 @@ class DevStack:
         aws, stack = self._deploy(database_url, server.url)
         stream_rules.on_record(journal.event)
         running = self._run_functions(aws, stack, self._listeners(journal, hops))
-        self._take_up(database, stack)
-        running.start()
+        running.start_functions()
+        self._take_up(running)
+        running.start_sources()
+        control = ControlDoor(self._folder.path, stack.functions, running.invoke)
+        control.open()
+        self._cleanup.callback(control.close)
         server.start()
         self._cleanup.callback(server.stop)
         self._ready = Ready(server.url, tenants, database_url, journal.log_path)
@@ -107,9 +113,10 @@ class DevStack:
         sqs_rules.Fairness.on = self._options.fair_queues
         aws = start_aws()
         self._cleanup.callback(aws.stop)
+        keep_keys(self._folder.path)
         secret_arn = aws.make_secret("database", {"username": "postgres", "password": ""})
         template = split_template(
-            ROOT / "template.yaml",
+            self._options.template,
             decided=database_parameters(database_url, secret_arn),
             environ=os.environ,
             defaults=dev_defaults(url),
@@ -142,13 +149,16 @@ class DevStack:
             on_failure=lambda function, text: self._console.say("failed", f"{function} {text}"),
         )
 
-    def _take_up(self, database: Database, stack: Stack) -> None:
-        (stream,), (queue,) = stack.stream_mappings, stack.queue_mappings
-        events, runs = take_up(
-            database,
-            put=partial(stream_rules.put, ACCOUNT_ID, stream.stream_arn),
-            send=partial(sqs_rules.send, ACCOUNT_ID, queue.queue_arn),
-        )
+    def _take_up(self, running: RunningStack) -> None:
+        """Let the watchdog see to what an earlier stack on this data left unfinished.
+
+        The emulated queue and stream live in memory, the facts in Postgres: unmatched events are in
+        the outbox, runs are rows. Every lease is void, since its worker died with its stack.
+        """
+        invocation = running.invoke(WATCHDOG, {"workersGone": True})
+        if invocation.error is not None:
+            raise StackError(f"the watchdog failed: {error_text(invocation.error)}")
+        events, runs = invocation.result["relayed"], invocation.result["swept"]
         if events or runs:
             self._console.say("stack", f"taken up: {events} events, {runs} runs")
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from devstack.sandbox import ROOT
+
 DEFAULT_PORT = 8787
 DEFAULT_PROCESSES = 2
 
@@ -20,6 +22,7 @@ class Options:
     processes: int
     demo: bool
     fair_queues: bool
+    template: Path
 
 
 def parse_options(arguments: Sequence[str] | None = None) -> Options:
@@ -46,6 +49,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         dest="fair_queues",
         action="store_false",
         help="receive the oldest message first, whatever its group",
+    )
+    parser.add_argument(
+        "--template",
+        type=Path,
+        default=ROOT / "template.yaml",
+        help="the SAM template to run (the repository's own)",
     )
     return Options(**vars(parser.parse_args(arguments)))
 

@@ -74,12 +74,6 @@ def receive(queue: Any, count: int, visibility_s: int | None = None) -> list[Any
     return [copy.copy(message) for message in messages]
 
 
-def send(account_id: str, arn: str, body: str, group: str, delay_s: int) -> None:
-    """Send one message to a queue, past IAM."""
-    region, name = arn.split(":")[3], arn.split(":")[5]
-    sqs_backends[account_id][region].send_message(name, body, delay_seconds=delay_s, group_id=group)
-
-
 def _receive_message(  # noqa: PLR0913, PLR0917  # moto's own signature
     backend: SQSBackend,
     queue_name: str,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from devstack.function_pool import FunctionPool
 from devstack.iam_rules import Need, missing_permissions
 from devstack.kinesis_poller import Keep, KinesisPoller
 from devstack.kinesis_poller import needs_of as stream_needs
+from devstack.rate_ticker import RateTicker
 from devstack.sandbox import Invocation, Sandbox, error_text
 from devstack.sqs_poller import SqsPoller
 from devstack.sqs_poller import needs_of as queue_needs
@@ -23,6 +25,9 @@ DRAIN_S = 5.0
 
 LineSink = Callable[[str, str], None]
 InvocationSink = Callable[[str, Any, Invocation], None]
+
+
+Source = SqsPoller | KinesisPoller | RateTicker
 
 
 def _ignore(*_: object) -> None:
@@ -62,13 +67,18 @@ class RunningStack:
         self._plan = plan
         self._listeners = listeners
         self.pools = {name: self._pool(spec) for name, spec in stack.functions.items()}
-        self.pollers: list[SqsPoller | KinesisPoller] = [
+        self._fed: list[Source] = []
+        self.sources: list[Source] = [
             *(self._sqs_poller(mapping) for mapping in stack.queue_mappings),
             *(self._kinesis_poller(mapping) for mapping in stack.stream_mappings),
+            *(
+                RateTicker(ACCOUNT_ID, rule, partial(self.invoke, rule.function))
+                for rule in stack.rate_rules
+            ),
         ]
 
-    def start(self) -> None:
-        """Start every process, then the pollers.
+    def start_functions(self) -> None:
+        """Start every process; nothing but `invoke` reaches one yet.
 
         Raises:
             StackError: a handler could not be imported.
@@ -79,18 +89,22 @@ class RunningStack:
         for name, pool in self.pools.items():
             if not pool.wait_until_ready(START_TIMEOUT_S):
                 raise StackError(f"{name} does not start; its output says why")
-        for poller in self.pollers:
-            poller.start()
+
+    def start_sources(self) -> None:
+        """Start what feeds the functions: queues, streams, rates."""
+        for source in self.sources:
+            source.start()
+            self._fed.append(source)
 
     def stop(self) -> None:
         """Let batches in work end for a moment, then kill every process."""
         with ExitStack() as steps:
             for pool in self.pools.values():
                 steps.callback(pool.close)
-            for poller in self.pollers:
-                poller.stop()
-            for poller in self.pollers:
-                poller.join(DRAIN_S)
+            for source in self._fed:
+                source.stop()
+            for source in self._fed:
+                source.join(DRAIN_S)
 
     def invoke(self, function: str, event: Any, wait_s: float | None = None) -> Invocation:
         """Return what a function made of `event`, its failure said aloud."""
@@ -117,15 +131,13 @@ class RunningStack:
 
     def _sqs_poller(self, mapping: Any) -> SqsPoller:
         size = self.pools[mapping.function].size
-        return SqsPoller(
-            ACCOUNT_ID, mapping, size, lambda event: self.invoke(mapping.function, event)
-        )
+        return SqsPoller(ACCOUNT_ID, mapping, size, partial(self.invoke, mapping.function))
 
     def _kinesis_poller(self, mapping: StreamMapping) -> KinesisPoller:
         return KinesisPoller(
             ACCOUNT_ID,
             mapping,
-            lambda event: self.invoke(mapping.function, event),
+            partial(self.invoke, mapping.function),
             self._failure_keeper(mapping),
         )
 

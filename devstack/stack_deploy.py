@@ -1,7 +1,8 @@
 """Creates the stack in moto and reads from it what has to run: functions, mappings, routes."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,13 @@ _KINESIS_KEYS = _COMMON_KEYS | {
     "MaximumRetryAttempts",
     "StartingPosition",
 }
+_RULE_KEYS = frozenset({"Description", "Name", "ScheduleExpression", "State", "Targets"})
+_TARGET_KEYS = frozenset({"Arn", "Id", "Input", "RetryPolicy"})
+_INVOKE_KEYS = frozenset(
+    {"FunctionName", "MaximumEventAgeInSeconds", "MaximumRetryAttempts", "Qualifier"}
+)
+_RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
+_UNIT_S = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +94,26 @@ class StreamMapping:
 
 
 @dataclass(frozen=True, slots=True)
+class RateRule:
+    """An EventBridge rule that invokes a function every `every_s` seconds, trying nothing again.
+
+    `event` is what the function gets; None for EventBridge's own scheduled event.
+    """
+
+    name: str
+    function: str
+    every_s: int
+    event: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Stack:
     """What the template asked for: functions by logical id, and what feeds them."""
 
     functions: Mapping[str, FunctionSpec]
     queue_mappings: tuple[QueueMapping, ...]
     stream_mappings: tuple[StreamMapping, ...]
+    rate_rules: tuple[RateRule, ...]
     http_function: str | None
 
 
@@ -131,17 +153,29 @@ def _read_stack(template: SplitTemplate, resources: Any) -> Stack:
     by_name = {spec.name: logical_id for logical_id, spec in functions.items()}
     queues: list[QueueMapping] = []
     streams: list[StreamMapping] = []
-    for logical_id, resource in template.played.items():
-        if resource["Type"] != "AWS::Lambda::EventSourceMapping":
-            continue
-        properties = clean_json(resource["Properties"], resources)
+    for logical_id, properties in _played(template, resources, "AWS::Lambda::EventSourceMapping"):
         function = by_name[str(properties["FunctionName"])]
         if ":sqs:" in properties["EventSourceArn"]:
             queues.append(_queue_mapping(logical_id, function, properties))
         else:
             streams.append(_stream_mapping(logical_id, function, properties))
+    for logical_id, properties in _played(template, resources, "AWS::Lambda::EventInvokeConfig"):
+        _refuse_unknown(logical_id, properties, _INVOKE_KEYS)
+        _refuse_retries(logical_id, properties)
+    by_arn = {spec.arn: logical_id for logical_id, spec in functions.items()}
+    rules = [
+        _rate_rule(logical_id, by_arn, properties)
+        for logical_id, properties in _played(template, resources, "AWS::Events::Rule")
+    ]
     http = [name for name in functions if _serves_http(name, template)]
-    return Stack(functions, tuple(queues), tuple(streams), http[0] if http else None)
+    return Stack(functions, tuple(queues), tuple(streams), tuple(rules), http[0] if http else None)
+
+
+def _played(template: SplitTemplate, resources: Any, kind: str) -> Iterator[tuple[str, Json]]:
+    """Return the stack's own resources of a type, with every reference resolved."""
+    for logical_id, resource in template.played.items():
+        if resource["Type"] == kind:
+            yield logical_id, clean_json(resource["Properties"], resources)
 
 
 def _function(logical_id: str, properties: Json, resources: Any) -> FunctionSpec:
@@ -191,8 +225,30 @@ def _stream_mapping(logical_id: str, function: str, properties: Json) -> StreamM
     )
 
 
+def _rate_rule(logical_id: str, by_arn: Mapping[str, str], properties: Json) -> RateRule:
+    _refuse_unknown(logical_id, properties, _RULE_KEYS)
+    rate = _RATE.fullmatch(str(properties.get("ScheduleExpression")))
+    if rate is None or len(properties["Targets"]) != 1:
+        raise StackError(f"{logical_id}: the local stack follows rates with one target only")
+    (target,) = properties["Targets"]
+    _refuse_unknown(logical_id, target, _TARGET_KEYS)
+    _refuse_retries(logical_id, target.get("RetryPolicy", {}))
+    return RateRule(
+        name=logical_id,
+        function=by_arn[str(target["Arn"])],
+        every_s=int(rate[1]) * _UNIT_S[rate[2]],
+        event=json.loads(target["Input"]) if "Input" in target else None,
+    )
+
+
+def _refuse_retries(logical_id: str, policy: Json) -> None:
+    if int(policy.get("MaximumRetryAttempts", -1)) != 0:
+        raise StackError(f"{logical_id}: the local stack tries no event again; say 0 retries")
+
+
 def _refuse_unknown(logical_id: str, properties: Json, known: frozenset[str]) -> None:
-    unknown = sorted(set(properties) - known)
+    # The translator writes properties that are empty, and ask for nothing.
+    unknown = sorted(name for name in set(properties) - known if properties[name] != {})
     if unknown:
         raise StackError(f"{logical_id}: the local stack does not follow {', '.join(unknown)}")
 

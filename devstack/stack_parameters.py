@@ -23,6 +23,8 @@ def dev_defaults(url: str) -> dict[str, str]:
         "PublicUrl": url,
         # A deployment gathers events for a second to save invocations; here nobody pays for them.
         "MatcherBatchingWindow": "0",
+        # What is tried out here listens on this machine.
+        "WebhookAllowHosts": "127.0.0.1,localhost",
     }
 
 

@@ -23,6 +23,7 @@ CODE_KEY = "code.zip"
 CREATED_BY_MOTO = frozenset(
     {
         "AWS::IAM::Role",
+        "AWS::KMS::Key",
         "AWS::Kinesis::Stream",
         "AWS::Lambda::Function",
         "AWS::Lambda::LayerVersion",
@@ -32,11 +33,14 @@ CREATED_BY_MOTO = frozenset(
     }
 )
 # What the stack plays itself: moto would run mappings on its own and so eat the queue (measured),
-# and its CloudFormation knows no HTTP APIs.
+# runs no rules, and its CloudFormation knows no HTTP APIs. Alarms ring nowhere on one machine.
 PLAYED_BY_STACK = frozenset(
     {
         "AWS::ApiGatewayV2::Api",
         "AWS::ApiGatewayV2::Stage",
+        "AWS::CloudWatch::Alarm",
+        "AWS::Events::Rule",
+        "AWS::Lambda::EventInvokeConfig",
         "AWS::Lambda::EventSourceMapping",
         "AWS::Lambda::Permission",
     }

@@ -88,13 +88,6 @@ def trim(shard: Any, sequence: int) -> None:
             del shard.records[oldest]
 
 
-def put(account_id: str, arn: str, partition_key: str, data: bytes) -> None:
-    """Put one record on a stream, past IAM."""
-    region = arn.split(":")[3]
-    stream = kinesis_backends[account_id][region].describe_stream(stream_arn=arn, stream_name=None)
-    stream.put_record(partition_key, "", base64.b64encode(data).decode())
-
-
 def _append(shard: Any, partition_key: str, data: str, explicit_hash_key: str) -> str:
     with _changed:
         newest = next(reversed(shard.records), 0)

@@ -1,6 +1,7 @@
 """What template.yaml promises: checked on the template that CloudFormation would get."""
 
 import ast
+import fnmatch
 import importlib
 import json
 import os
@@ -93,17 +94,115 @@ def test_a_message_stays_invisible_six_times_as_long_as_its_function_may_run(
         assert queues[source_of(mapping)]["VisibilityTimeout"] >= 6 * timeout_s
 
 
-def test_every_queue_that_feeds_a_function_gives_up_into_another_queue(resources: Json) -> None:
+# Source queue → where it gives up, after how many receives, and how many days it keeps a message.
+REDRIVES = {
+    "RunQueue": ("DeadLetterQueue", 20, 4),
+    "DeadLetterQueue": ("ParkingQueue", 5, 14),
+    "NoticeQueue": ("ParkingQueue", 5, 4),
+}
+
+
+def test_every_queue_gives_up_into_another_but_the_one_that_people_read(resources: Json) -> None:
     queues = of_type(resources, "AWS::SQS::Queue")
+    redrives = {}
+    for name, queue in queues.items():
+        if policy := queue.get("RedrivePolicy"):
+            target = policy["deadLetterTargetArn"]["Fn::GetAtt"][0]
+            days = queue["MessageRetentionPeriod"] / 86_400
+            redrives[name] = (target, policy["maxReceiveCount"], days)
+    assert redrives == REDRIVES
+    assert set(queues) - set(redrives) == {"ParkingQueue"}
+    assert {source_of(m) for m in mappings(resources) if source_of(m) in queues} == set(REDRIVES)
+
+
+def test_where_a_queue_gives_up_a_message_is_kept_for_fourteen_days(resources: Json) -> None:
+    # A message keeps its age when it moves.
+    queues = of_type(resources, "AWS::SQS::Queue")
+    for target, _, _ in REDRIVES.values():
+        assert queues[target]["MessageRetentionPeriod"] == 14 * 24 * 3600
+
+
+def test_every_queue_is_encrypted(resources: Json) -> None:
+    for queue in of_type(resources, "AWS::SQS::Queue").values():
+        assert queue["SqsManagedSseEnabled"] is True
+
+
+def alarms(resources: Json) -> dict[str, Json]:
+    return of_type(resources, "AWS::CloudWatch::Alarm")
+
+
+def watched(resources: Json) -> set[tuple[str, str]]:
+    """What the alarms watch, as (resource or service, metric)."""
+    found = set()
+    for alarm in alarms(resources).values():
+        (dimension,) = alarm["Dimensions"]
+        value = dimension["Value"]
+        if isinstance(value, dict):
+            value = value["Ref"] if "Ref" in value else value["Fn::GetAtt"][0]
+        found.add((value, alarm["MetricName"]))
+    return found
+
+
+def test_every_queue_and_every_function_has_its_alarms(resources: Json) -> None:
+    seen = watched(resources)
+    assert ("ParkingQueue", "ApproximateNumberOfMessagesVisible") in seen
+    for queue in REDRIVES:
+        assert (queue, "ApproximateAgeOfOldestMessage") in seen
+    for function in functions(resources):
+        assert {(function, "Errors"), (function, "Throttles")} <= seen
     for mapping in mappings(resources):
-        if source_of(mapping) in queues:
-            policy = queues[source_of(mapping)]["RedrivePolicy"]
-            target = queues[policy["deadLetterTargetArn"]["Fn::GetAtt"][0]]
-            assert policy["maxReceiveCount"] == 20
-            assert target["MessageRetentionPeriod"] == 14 * 24 * 3600
-            # A message keeps its age when it moves.
-            kept_s = queues[source_of(mapping)]["MessageRetentionPeriod"]
-            assert kept_s == 4 * 24 * 3600 < target["MessageRetentionPeriod"]
+        if source_of(mapping) == "EventStream":
+            assert (mapping["FunctionName"]["Ref"], "IteratorAge") in seen
+
+
+def test_the_operators_page_says_of_every_alarm_what_to_do(resources: Json) -> None:
+    page = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    documented = re.findall(r"`([\w*]+Alarm)`", page)
+    for pattern in documented:
+        assert fnmatch.filter(alarms(resources), pattern)
+    for alarm in alarms(resources):
+        assert any(fnmatch.fnmatch(alarm, pattern) for pattern in documented)
+
+
+def test_an_alarm_is_silent_without_data_and_rings_where_the_operator_says(
+    resources: Json,
+) -> None:
+    for alarm in alarms(resources).values():
+        assert alarm["TreatMissingData"] == "notBreaching"
+        assert alarm["AlarmDescription"]
+        assert alarm["AlarmActions"] == {
+            "Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]
+        }
+
+
+def test_an_alarm_on_a_metric_of_ours_names_one_that_is_counted_with_those_dimensions(
+    resources: Json,
+) -> None:
+    ours = [alarm for alarm in alarms(resources).values() if alarm["Namespace"] == "whenthen"]
+    assert [(alarm["MetricName"], alarm["Dimensions"]) for alarm in ours] == [
+        ("automations.dead_letter", [{"Name": "service", "Value": "dlq-notifier"}])
+    ]
+    handler = (ROOT / "functions" / "dlq_notifier" / "handler.py").read_text("utf-8")
+    assert 'process_context("dlq-notifier")' in handler
+
+
+def test_the_watchdog_ticks_every_minute_and_a_tick_is_never_tried_again(resources: Json) -> None:
+    (rule,) = of_type(resources, "AWS::Events::Rule").values()
+    assert rule["ScheduleExpression"] == "rate(1 minute)"
+    (target,) = rule["Targets"]
+    assert target["Arn"] == {"Fn::GetAtt": ["RunWatchdogFunction", "Arn"]}
+    once = {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
+    assert target["RetryPolicy"] == once
+    (invoking,) = of_type(resources, "AWS::Lambda::EventInvokeConfig").values()
+    assert invoking["FunctionName"] == {"Ref": "RunWatchdogFunction"}
+    assert once.items() <= invoking.items()
+    assert functions(resources)["RunWatchdogFunction"]["Timeout"] <= 60
+
+
+def test_the_key_of_secrets_is_kept_and_turned(resources: Json) -> None:
+    (key,) = (r for r in resources.values() if r["Type"] == "AWS::KMS::Key")
+    assert (key["DeletionPolicy"], key["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert key["Properties"]["EnableKeyRotation"] is True
 
 
 def test_every_mapping_reports_partial_failures(resources: Json) -> None:
@@ -163,7 +262,7 @@ def test_roles_name_their_resources_except_where_aws_knows_none(resources: Json)
 @pytest.mark.parametrize(
     ("role", "actions"),
     [
-        ("HttpApiRole", {"kinesis:PutRecords", "sqs:SendMessage"}),
+        ("HttpApiRole", {"kinesis:PutRecords", "kms:Encrypt", "sqs:SendMessage"}),
         (
             "StreamMatcherRole",
             {
@@ -187,6 +286,11 @@ def test_roles_name_their_resources_except_where_aws_knows_none(resources: Json)
                 "sqs:SendMessage",
             },
         ),
+        ("RunWatchdogRole", {"kinesis:PutRecords", "sqs:SendMessage"}),
+        (
+            "DlqNotifierRole",
+            {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
+        ),
     ],
 )
 def test_a_role_allows_what_its_function_does_and_no_more(
@@ -202,6 +306,37 @@ def test_a_role_allows_what_its_function_does_and_no_more(
     assert common | STAR_ACTIONS <= allowed
 
 
+@pytest.mark.parametrize(
+    ("role", "senders"),
+    [
+        ("HttpApiRole", {"RunQueue"}),
+        ("StreamMatcherRole", {"RunQueue"}),
+        ("RunExecutorRole", {"RunQueue", "NoticeQueue"}),
+        ("RunWatchdogRole", {"RunQueue", "NoticeQueue"}),
+        ("DlqNotifierRole", set()),
+    ],
+)
+def test_a_role_sends_to_the_queues_whose_urls_its_function_has_and_no_other(
+    resources: Json, role: str, senders: set[str]
+) -> None:
+    allowed = {
+        statement["Resource"]["Fn::GetAtt"][0]
+        for statement in statements(of_type(resources, "AWS::IAM::Role")[role])
+        if "sqs:SendMessage" in actions_of(statement)
+    }
+    (function,) = (
+        function
+        for function in functions(resources).values()
+        if function["Role"]["Fn::GetAtt"][0] == role
+    )
+    urls = {
+        value["Ref"]
+        for name, value in function["Environment"]["Variables"].items()
+        if name.endswith("_QUEUE_URL")
+    }
+    assert allowed == urls == senders
+
+
 def test_every_handler_can_be_imported(resources: Json) -> None:
     for function in functions(resources).values():
         module, _, name = function["Handler"].rpartition(".")
@@ -214,18 +349,33 @@ def test_every_variable_is_a_setting(resources: Json) -> None:
         assert set(function["Environment"]["Variables"]) - NOT_SETTINGS <= known
 
 
+def test_every_setting_is_set_by_the_template_and_documented(resources: Json) -> None:
+    in_template = {
+        name
+        for function in functions(resources).values()
+        for name in function["Environment"]["Variables"]
+    }
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE))
+    # The URL stands in for host, name and secret, which a deployment has.
+    assert setting_names() - in_template == {"DATABASE_URL"}
+    assert setting_names() ^ documented == set()
+
+
+def test_numbers_have_the_engines_defaults_and_ranges(source: Json) -> None:
+    parameters = {name.lower(): p for name, p in source["Parameters"].items()}
+    for setting, (default, low, high) in settings_module.NUMBERS.items():
+        parameter = parameters[setting.replace("_", "").lower()]
+        assert (setting, parameter["Default"]) == (setting, default)
+        assert parameter.get("MinValue", low) >= low
+        assert parameter.get("MaxValue", high) <= high
+
+
 def setting_names() -> set[str]:
-    """Every name in capitals that settings.py mentions as a string."""
+    """Every name in capitals, of several words, that settings.py mentions as a string."""
     tree = ast.parse(Path(settings_module.__file__).read_text("utf-8"))
     texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return {text for text in texts if isinstance(text, str) and re.fullmatch("[A-Z_]+", text)}
-
-
-def test_defaults_are_those_of_the_engine(source: Json) -> None:
-    defaults = {name: p.get("Default") for name, p in source["Parameters"].items()}
-    assert defaults["AutoRunMaxRetries"] == limits.MAX_RETRIES_DEFAULT
-    assert defaults["AutomationMaxDepth"] == limits.MAX_DEPTH_DEFAULT
-    assert defaults["AutomationsWorkerConcurrency"] == limits.WORKER_CONCURRENCY_DEFAULT
+    return {t for t in texts if isinstance(t, str) and re.fullmatch("[A-Z]+(_[A-Z]+)+", t)}
 
 
 def test_a_function_may_run_longer_than_the_longest_action(resources: Json) -> None:
@@ -272,6 +422,7 @@ def pins(path: Path) -> dict[str, str]:
         ("http_create_automation.json", None),
         ("stream_record_created.json", "aws:kinesis"),
         ("queue_run.json", "aws:sqs"),
+        ("notice_death.json", "aws:sqs"),
     ],
 )
 def test_every_function_has_a_golden_event(name: str, event_source: str | None) -> None:
@@ -280,6 +431,22 @@ def test_every_function_has_a_golden_event(name: str, event_source: str | None) 
         assert event["version"] == "2.0"
     else:
         assert [record["eventSource"] for record in event["Records"]] == [event_source]
+
+
+def test_the_watchdogs_golden_events_are_a_tick_and_what_operators_say() -> None:
+    tick = json.loads((ROOT / "events" / "watchdog_tick.json").read_text("utf-8"))
+    assert (tick["source"], tick["detail-type"]) == ("aws.events", "Scheduled Event")
+    told = json.loads((ROOT / "events" / "watchdog_workers_gone.json").read_text("utf-8"))
+    assert told == {"workersGone": True}
+
+
+def test_the_outputs_name_what_operators_need(source: Json) -> None:
+    page = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    outputs = set(source["Outputs"])
+    assert {f"{name}FunctionName" for name in ("StreamMatcher", "RunWatchdog")} <= outputs
+    for kind in ("URL", "ARN"):
+        for word in re.findall(rf"\$([A-Z]+)_QUEUE_{kind}", page):
+            assert f"{word.title()}Queue{kind.title()}" in outputs
 
 
 def test_the_local_invocation_environment_names_only_what_the_template_declares(

@@ -5,17 +5,24 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
+
+from tests.conftest import open_database
 
 REPOSITORY = Path(__file__).parents[2]
-START_TIMEOUT_S = 90
+COMMAND = Path(sys.executable).with_name("whenthen")
+START_TIMEOUT_S = 150
 STOP_TIMEOUT_S = 30
 Found = TypeVar("Found")
 
@@ -67,24 +74,99 @@ class Stack:
         self.apis.append(api)
         return api
 
-    def stop(self) -> int:
-        """Stop the stack as Ctrl-C would; return its exit code."""
+    @property
+    def ready_file(self) -> Path:
+        return ready_file_of(self.data)
+
+    def pids(self, function: str) -> list[int]:
+        """The processes of a function, as they are now."""
+        pids: list[int] = json.loads(self.ready_file.read_text())["pids"][function]
+        return pids
+
+    def sql(self, statement: str, **values: Any) -> list[dict[str, Any]]:
+        """What a statement returns, run beside the stack on its database."""
+        database = open_database(self.ready["databaseUrl"])
+        try:
+            return database.transact(lambda connection: _rows(connection, statement, values))
+        finally:
+            database.close()
+
+    def invoke(self, function: str, event: Any) -> Any:
+        """What a function of the stack returns, invoked as a developer would."""
+        done = subprocess.run(
+            [COMMAND, "invoke", function, "-", "--data", self.data],
+            input=json.dumps(event),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    @contextmanager
+    def clock_turned(self, offset_s: float) -> Iterator[None]:
+        """Let the database's clock run ahead for whoever begins a transaction meanwhile.
+
+        A session reads the offset when it begins, so those that wait in the functions' pools end:
+        each is replaced at its next use.
+        """
+        name = self.sql("select current_database() as name")[0]["name"]
+        end_sessions = (
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+        self.sql(f"alter database {name} set whenthen.clock_offset_s = '{offset_s}'")
+        self.sql(end_sessions)
+        try:
+            yield
+        finally:
+            self.sql(f"alter database {name} reset whenthen.clock_offset_s")
+            self.sql(end_sessions)
+
+    def lines(self, name: str) -> list[Any]:
+        """What a file of JSON lines under the data folder holds by now."""
+        content = (self.data / name).read_text("utf-8", "replace")
+        return [
+            json.loads(line) for line in content.splitlines(keepends=True) if line.endswith("\n")
+        ]
+
+    def kill(self) -> None:
+        """End the whole stack as a power cut would."""
+        self._close_apis()
+        self.process.kill()
+        self.process.wait(STOP_TIMEOUT_S)
+
+    def _close_apis(self) -> None:
         for api in self.apis:
             api.close()
+        self.apis.clear()
+
+    def stop(self) -> int:
+        """Stop the stack as Ctrl-C would; return its exit code."""
+        self._close_apis()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         return self.process.wait(STOP_TIMEOUT_S)
 
 
-def start_stack(data: Path, *arguments: str, **environment: str) -> Stack:
+def _rows(connection: Connection, statement: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    result = connection.execute(text(statement), values)
+    return [dict(row) for row in result.mappings()] if result.returns_rows else []
+
+
+def ready_file_of(data: Path) -> Path:
+    return data.parent / f"{data.name}-ready.json"
+
+
+def start_stack(data: Path, *arguments: str | Path, **environment: str) -> Stack:
     """Start `whenthen dev` on `data` and wait until it is ready."""
-    ready_file = data.parent / f"{data.name}-ready.json"
+    ready_file = ready_file_of(data)
     ready_file.unlink(missing_ok=True)
     log = data.parent / f"{data.name}-console.txt"
-    command = Path(sys.executable).with_name("whenthen")
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [command, "dev", "--port", "0", "--data", data, "--ready-file", ready_file, *arguments],
+            [COMMAND, "dev", "--port", "0", "--data", data, "--ready-file", ready_file, *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=REPOSITORY,
@@ -103,11 +185,23 @@ def start_stack(data: Path, *arguments: str, **environment: str) -> Stack:
         raise
 
 
+@contextmanager
+def folder_for_a_stack() -> Iterator[Path]:
+    """A folder that Postgres, which is a user of its own when we are root, may enter.
+
+    pytest's own temporary folders are closed to others each time that a pytest starts.
+    """
+    with tempfile.TemporaryDirectory(prefix="wt-e2e-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    started = start_stack(tmp_path_factory.mktemp("stack") / "data")
-    yield started
-    assert started.stop() == 0
+def stack() -> Iterator[Stack]:
+    with folder_for_a_stack() as folder:
+        started = start_stack(folder / "data")
+        yield started
+        assert started.stop() == 0
 
 
 @pytest.fixture(scope="session")

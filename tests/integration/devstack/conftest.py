@@ -1,5 +1,6 @@
 """A small stack of its own: sample handlers behind a sample template."""
 
+import base64
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -8,9 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from moto.kinesis.models import kinesis_backends
 from moto.moto_api._internal.models import moto_api_backend
+from moto.sqs.models import sqs_backends
 
-from devstack.emulated_aws import EmulatedAws, allow_everything, enforce_iam, start_aws
+from devstack.emulated_aws import ACCOUNT_ID, EmulatedAws, allow_everything, enforce_iam, start_aws
 from devstack.sandbox import Invocation
 from devstack.stack import Listeners, RunningStack, RunPlan
 from devstack.stack_deploy import Stack, deploy
@@ -32,6 +35,19 @@ def eventually(look: Callable[[], Found], what: str) -> Found:
             return found
         pause.wait(0.02)
     raise AssertionError(f"not within {PATIENCE_S} s: {what}")
+
+
+def send(arn: str, body: str, group: str) -> None:
+    """Send one message to a queue, past IAM."""
+    region, name = arn.split(":")[3], arn.split(":")[5]
+    sqs_backends[ACCOUNT_ID][region].send_message(name, body, group_id=group)
+
+
+def put(arn: str, partition_key: str, data: bytes) -> None:
+    """Put one record on a stream, past IAM."""
+    region = arn.split(":")[3]
+    stream = kinesis_backends[ACCOUNT_ID][region].describe_stream(stream_arn=arn, stream_name=None)
+    stream.put_record(partition_key, "", base64.b64encode(data).decode())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -96,7 +112,8 @@ def sample(aws: EmulatedAws) -> Iterator[SampleStack]:
     running = RunningStack(aws, stack, plan, witness.listeners())
     enforce_iam()
     try:
-        running.start()
+        running.start_functions()
+        running.start_sources()
         yield SampleStack(aws, stack, running, witness)
     finally:
         running.stop()

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from devstack.emulated_aws import ACCOUNT_ID, allow_everything, enforce_iam
-from devstack.sqs_rules import queue_of, send
-from devstack.stream_rules import put
-from tests.integration.devstack.conftest import SampleStack, eventually
+from devstack.sqs_rules import queue_of
+from tests.integration.devstack.conftest import SampleStack, eventually, put, send
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def test_what_succeeds_is_delivered_once_with_a_receive_count_of_one(
     sample: SampleStack, queue_arn: str
 ) -> None:
     for n in range(12):
-        send(ACCOUNT_ID, queue_arn, f"fine {n}", "g", 0)
+        send(queue_arn, f"fine {n}", "g")
     eventually(lambda: counts(queue_arn) == (0, 0, 0), "an empty queue")
     for n in range(12):
         assert sample.witness.receive_counts(f"fine {n}") == [1]
@@ -41,8 +40,8 @@ def test_what_succeeds_is_delivered_once_with_a_receive_count_of_one(
 def test_of_a_partial_failure_only_the_failed_message_comes_again_until_it_is_buried(
     sample: SampleStack, queue_arn: str
 ) -> None:
-    send(ACCOUNT_ID, queue_arn, "fail", "g", 0)
-    send(ACCOUNT_ID, queue_arn, "beside it", "g", 0)
+    send(queue_arn, "fail", "g")
+    send(queue_arn, "beside it", "g")
     eventually(lambda: "fail" in dead_bodies(sample), "the poison in the dead-letter queue")
     assert sample.witness.receive_counts("fail") == [1, 2]
     assert sample.witness.receive_counts("beside it") == [1]
@@ -52,7 +51,7 @@ def test_of_a_partial_failure_only_the_failed_message_comes_again_until_it_is_bu
 def test_a_failed_invocation_returns_its_batch_to_the_queue(
     sample: SampleStack, queue_arn: str, word: str
 ) -> None:
-    send(ACCOUNT_ID, queue_arn, word, "g", 0)
+    send(queue_arn, word, "g")
     eventually(lambda: word in dead_bodies(sample), "the message in the dead-letter queue")
     assert sample.witness.receive_counts(word) == [1, 2]
 
@@ -60,7 +59,7 @@ def test_a_failed_invocation_returns_its_batch_to_the_queue(
 def test_a_process_that_hung_is_killed_at_its_timeout_and_replaced(
     sample: SampleStack, queue_arn: str
 ) -> None:
-    send(ACCOUNT_ID, queue_arn, "hang", "h", 0)
+    send(queue_arn, "hang", "h")
 
     def timeouts() -> list[str]:
         return [text for _, text in sample.witness.failures if "timed out after 1.00" in text]
@@ -78,7 +77,7 @@ def test_two_processes_take_turns(sample: SampleStack, queue_arn: str) -> None:
         }
 
     for body in ("turn 1", "turn 2", "turn 3"):
-        send(ACCOUNT_ID, queue_arn, body, "g", 0)
+        send(queue_arn, body, "g")
         eventually(partial(sample.witness.receive_counts, body), "the delivery")
     assert len(pids()) >= 2
 
@@ -102,7 +101,7 @@ def test_poison_ends_in_the_failure_bucket_and_the_stream_goes_on(
     stream = sample.stack.stream_mappings[0].stream_arn
     words = ["one", "two", "raise", "four", "poison", "six"]
     for word in words:
-        put(ACCOUNT_ID, stream, "the same shard", word.encode())
+        put(stream, "the same shard", word.encode())
     eventually(lambda: len(kept_failures(sample)) == 2, "two failures")
     kept = kept_failures(sample)
     lost = {
@@ -112,7 +111,7 @@ def test_poison_ends_in_the_failure_bucket_and_the_stream_goes_on(
     }
     assert {"raise", "poison"} <= lost
     assert all(f["requestContext"]["condition"] == "RetryAttemptsExhausted" for f in kept)
-    put(ACCOUNT_ID, stream, "the same shard", b"after")
+    put(stream, "the same shard", b"after")
     eventually(lambda: "after" in delivered(sample), "the record behind the poison")
     assert set(words) <= set(delivered(sample))
 

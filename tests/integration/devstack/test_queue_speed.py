@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from devstack.emulated_aws import ACCOUNT_ID, EmulatedAws
-from devstack.sqs_rules import send
+from tests.integration.devstack.conftest import send
 
 STANDING = 10_000
 CLIENTS = 3
@@ -49,7 +49,7 @@ def test_ten_thousand_standing_messages_leave_five_hundred_a_second(aws: Emulate
     url = aws.client("sqs").create_queue(QueueName="long")["QueueUrl"]
     arn = f"arn:aws:sqs:eu-west-1:{ACCOUNT_ID}:long"
     for n in range(STANDING):
-        send(ACCOUNT_ID, arn, '{"v":1}', f"workspace {n % 50}", 0)
+        send(arn, '{"v":1}', f"workspace {n % 50}")
     speeds = []
     for _ in range(TRIES):
         speeds.append(messages_per_s(aws, url))

@@ -8,7 +8,7 @@ import yaml
 
 from devstack.emulated_aws import EmulatedAws
 from devstack.errors import StackError
-from devstack.stack_deploy import Stack, deploy
+from devstack.stack_deploy import RateRule, Stack, deploy
 from devstack.stack_template import split_template
 from tests.integration.devstack.conftest import SAMPLE_TEMPLATE
 
@@ -57,6 +57,55 @@ def test_a_mapping_that_asks_for_more_than_the_pollers_do_is_an_error(
         deploy(split_template(path, {}, {}, {}), name=f"refused-{len(message)}")
 
 
+RULE: dict[str, Any] = {
+    "ScheduleExpression": "rate(1 minute)",
+    "Targets": [
+        {
+            "Arn": {"Fn::GetAtt": ["StreamFunction", "Arn"]},
+            "Id": "1",
+            "RetryPolicy": {"MaximumRetryAttempts": 0},
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "message"),
+    [
+        ("Events::Rule", {"ScheduleExpression": "cron(0 9 * * ? *)"}, "follows rates with one"),
+        ("Events::Rule", {"EventPattern": {"source": ["x"]}}, "does not follow EventPattern"),
+        ("Events::Rule", {"Targets": [{**RULE["Targets"][0], "RetryPolicy": {}}]}, "say 0 retries"),
+        ("Lambda::EventInvokeConfig", {"MaximumRetryAttempts": 1}, "say 0 retries"),
+        (
+            "Lambda::EventInvokeConfig",
+            {"DestinationConfig": {"OnFailure": {}}},
+            "not follow DestinationConfig",
+        ),
+    ],
+)
+def test_a_rule_that_asks_for_more_than_the_ticker_does_is_an_error(
+    tmp_path: Path, kind: str, properties: dict[str, Any], message: str
+) -> None:
+    function = {"FunctionName": {"Ref": "StreamFunction"}, "Qualifier": "$LATEST"}
+    whole = {**(RULE if kind == "Events::Rule" else function), **properties}
+    path = with_resource(tmp_path, "Another", {"Type": f"AWS::{kind}", "Properties": whole})
+    with pytest.raises(StackError, match=message):
+        deploy(split_template(path, {}, {}, {}), name=f"refused-{abs(hash(str(properties)))}")
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds"),
+    [("1 minute", 60), ("5 minutes", 300), ("1 hour", 3_600), ("2 days", 172_800)],
+)
+def test_a_rate_is_read_in_seconds(tmp_path: Path, rate: str, seconds: int) -> None:
+    rule = {**RULE, "ScheduleExpression": f"rate({rate})"}
+    rule["Targets"] = [{**RULE["Targets"][0], "Input": '{"a": 1}'}]
+    path = with_resource(tmp_path, "Another", {"Type": "AWS::Events::Rule", "Properties": rule})
+    stack = deploy(split_template(path, {}, {}, {}), name=f"every-{seconds}")
+    (found,) = (rule for rule in stack.rate_rules if rule.name == "Another")
+    assert found == RateRule("Another", "StreamFunction", seconds, {"a": 1})
+
+
 def test_a_custom_resource_is_left_out_of_moto(tmp_path: Path) -> None:
     resource = {"Type": "Custom::Thing", "Properties": {"ServiceToken": "x"}}
     split = split_template(with_resource(tmp_path, "Thing", resource), {}, {}, {})
@@ -99,3 +148,5 @@ def test_functions_and_mappings_are_read_with_every_reference_resolved(stack: St
     assert (from_queue.batch_size, from_queue.partial) == (5, True)
     assert (from_stream.batch_size, from_stream.bisect, from_stream.max_retries) == (10, True, 1)
     assert from_stream.max_age_s == -1
+    (rule,) = stack.rate_rules
+    assert (rule.function, rule.every_s, rule.event) == ("HttpFunction", 7_200, None)

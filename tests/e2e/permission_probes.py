@@ -1,0 +1,245 @@
+"""For each statement of the template's roles: something that works only as long as it is there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from samtranslator.yaml_helper import yaml_parse
+
+from tests.e2e.conftest import REPOSITORY, Api, Stack, eventually
+from tests.e2e.stories import (
+    PATIENCE_S,
+    activate,
+    add_record,
+    ended_run,
+    notify,
+    the_run,
+    update,
+    webhook,
+)
+from tests.integration.webhook_target import Target, respond
+
+TEMPLATE = REPOSITORY / "template.yaml"
+# Of services that a stack on one machine has no use for.
+NOT_EMULATED = frozenset({"WriteLogs", "Trace", "AttachToVpc"})
+REFUSED_AT_START = None
+
+
+@dataclass
+class Prober:
+    """Does things to a running stack, and looks what came of them."""
+
+    stack: Stack
+    target: Target
+
+    @cached_property
+    def owner(self) -> Api:
+        return self.stack.api(self.stack.ready["token"])
+
+    @cached_property
+    def tickets(self) -> str:
+        made = self.owner.ok(
+            "POST",
+            f"/workspaces/{self.stack.ready['workspaceId']}/databases",
+            {"name": "Probe", "properties": [{"name": "Name", "type": "text"}]},
+        )
+        return str(made["id"])
+
+    def automation(self, *actions: dict[str, Any]) -> dict[str, Any]:
+        return activate(self.owner, self.stack, self.tickets, *actions)
+
+    def fire(self, *actions: dict[str, Any]) -> dict[str, Any]:
+        automation = self.automation(*actions)
+        add_record(self.owner, self.tickets, Name="probe")
+        return automation
+
+    def succeeded(self, automation: dict[str, Any]) -> bool:
+        run = the_run(self.owner, automation)
+        return run is not None and run["status"] == "SUCCEEDED"
+
+    def has_event(self, **expected: str) -> bool:
+        return any(
+            all(str(event.get(key)) == value for key, value in expected.items())
+            for event in self.stack.lines("events.jsonl")
+        )
+
+    def watch(self) -> None:
+        self.stack.invoke("RunWatchdogFunction", {})
+
+
+# Acts, and returns how to see that it worked.
+Probe = Callable[[Prober], Callable[[], bool]]
+
+
+def _api_answers(prober: Prober) -> Callable[[], bool]:
+    # The bare HTTP status: without its database the API cannot even say who asks.
+    api = prober.stack.api(prober.stack.ready["token"])
+    status = api.call("GET", "/me").status_code
+    return lambda: status == 200
+
+
+def _record_event(prober: Prober) -> Callable[[], bool]:
+    record_id = add_record(prober.owner, prober.tickets, Name="probe")
+    return lambda: any(
+        event.get("payload", {}).get("recordId") == record_id
+        for event in prober.stack.lines("events.jsonl")
+    )
+
+
+def _manual_run(prober: Prober) -> Callable[[], bool]:
+    automation = prober.automation(notify("probe"))
+    prober.owner.ok("POST", f"/automations/{automation['id']}/run", {})
+    return lambda: prober.succeeded(automation)
+
+
+def _set_secret(prober: Prober) -> Callable[[], bool]:
+    path = f"/workspaces/{prober.stack.ready['workspaceId']}/secrets/PROBE"
+    status = prober.owner.call("PUT", path, {"value": "long enough"}).status_code
+    return lambda: status == 204
+
+
+def _run_starts(prober: Prober) -> Callable[[], bool]:
+    automation = prober.fire(notify("probe"))
+    return lambda: the_run(prober.owner, automation) is not None
+
+
+def _run_succeeds(prober: Prober) -> Callable[[], bool]:
+    automation = prober.fire(notify("probe"))
+    return lambda: prober.succeeded(automation)
+
+
+def _update_emits(prober: Prober) -> Callable[[], bool]:
+    automation = prober.fire(update(Name="changed"))
+    run = ended_run(prober.owner, automation)
+
+    def emitted() -> bool:
+        return any(
+            event["type"] == "record.updated"
+            and (event["automationContext"] or {}).get("runId") == run["id"]
+            for event in prober.stack.lines("events.jsonl")
+        )
+
+    return emitted
+
+
+def _is_retried(prober: Prober) -> Callable[[], bool]:
+    url = prober.target.on(f"/{uuid4()}", respond(503), respond(200))
+    automation = prober.fire(webhook(url))
+    return lambda: prober.succeeded(automation)
+
+
+def _death_is_told(prober: Prober) -> Callable[[], bool]:
+    run_id = _dead_run(prober)
+    return lambda: _told(prober, run_id)
+
+
+def _dead_run(prober: Prober) -> str:
+    url = prober.target.on(f"/{uuid4()}", respond(500))
+    return str(ended_run(prober.owner, prober.fire(webhook(url, retries=0)))["id"])
+
+
+def _told(prober: Prober, run_id: str) -> bool:
+    found = prober.stack.sql(
+        "select 1 from notifications where run_id = cast(:id as uuid)", id=run_id
+    )
+    return bool(found)
+
+
+def _sweep_tells(prober: Prober) -> Callable[[], bool]:
+    run_id = _dead_run(prober)
+    eventually(lambda: _told(prober, run_id), "the executor's own notice", PATIENCE_S)
+    prober.stack.sql("delete from notifications where run_id = cast(:id as uuid)", id=run_id)
+    prober.stack.sql(
+        "update automation_runs set notified_death = 0, enqueue_after = whenthen_now()"
+        " where id = cast(:id as uuid)",
+        id=run_id,
+    )
+    prober.watch()
+    return lambda: _told(prober, run_id)
+
+
+def _sweep_sends(prober: Prober) -> Callable[[], bool]:
+    path = f"/{uuid4()}"
+    url = prober.target.on(path, respond(503, retry_after="800"), respond(200))
+    automation = prober.fire(webhook(url))
+
+    def waiting() -> bool:
+        run = the_run(prober.owner, automation)
+        return run is not None and (run["status"], run["retryCount"]) == ("PENDING", 1)
+
+    eventually(waiting, "the run waits", PATIENCE_S)
+    prober.stack.sql(
+        "update automation_runs set due_at = whenthen_now(), enqueue_after = whenthen_now()"
+        " where automation_id = cast(:id as uuid)",
+        id=automation["id"],
+    )
+    prober.watch()
+    return lambda: prober.succeeded(automation)
+
+
+def _sweep_relays(prober: Prober) -> Callable[[], bool]:
+    event_id = f"evt:probe:{uuid4()}"
+    prober.stack.sql(
+        "insert into outbox (id, workspace_id, event_id, type, payload, relay_at) values"
+        " (gen_random_uuid(), cast(:w as uuid), :e, 'record.created', '{}', whenthen_now())",
+        w=prober.stack.ready["workspaceId"],
+        e=event_id,
+    )
+    prober.watch()
+    return lambda: prober.has_event(id=event_id)
+
+
+# (role, statement) → probe; None where the stack, as Lambda, refuses to begin without it.
+PROBES: dict[tuple[str, str], Probe | None] = {
+    ("HttpApiRole", "ReadDatabaseSecret"): _api_answers,
+    ("HttpApiRole", "PublishEvents"): _record_event,
+    ("HttpApiRole", "SendRuns"): _manual_run,
+    ("HttpApiRole", "EncryptSecrets"): _set_secret,
+    ("StreamMatcherRole", "ReadEvents"): REFUSED_AT_START,
+    ("StreamMatcherRole", "KeepFailedBatches"): REFUSED_AT_START,
+    ("StreamMatcherRole", "FindFailureBucket"): REFUSED_AT_START,
+    ("StreamMatcherRole", "ReadDatabaseSecret"): _run_starts,
+    ("StreamMatcherRole", "SendRuns"): _run_succeeds,
+    ("RunExecutorRole", "ReceiveRuns"): REFUSED_AT_START,
+    ("RunExecutorRole", "ReadDatabaseSecret"): _run_succeeds,
+    ("RunExecutorRole", "PublishEvents"): _update_emits,
+    ("RunExecutorRole", "SendRuns"): _is_retried,
+    ("RunExecutorRole", "SendNotices"): _death_is_told,
+    ("RunWatchdogRole", "ReadDatabaseSecret"): REFUSED_AT_START,
+    ("RunWatchdogRole", "PublishEvents"): _sweep_relays,
+    ("RunWatchdogRole", "SendRuns"): _sweep_sends,
+    ("RunWatchdogRole", "SendNotices"): _sweep_tells,
+    ("DlqNotifierRole", "ReadDatabaseSecret"): _death_is_told,
+    ("DlqNotifierRole", "ReceiveNotices"): REFUSED_AT_START,
+    ("DlqNotifierRole", "ReceiveDeadLetters"): REFUSED_AT_START,
+}
+
+
+def statements() -> dict[tuple[str, str], list[str]]:
+    """Every statement that a stack on one machine needs, with its actions."""
+    found = {}
+    for role, resource in yaml_parse(TEMPLATE.read_text("utf-8"))["Resources"].items():
+        if resource["Type"] == "AWS::IAM::Role":
+            for statement in resource["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]:
+                sid = statement.get("Sid")
+                if sid and sid not in NOT_EMULATED:
+                    actions = statement["Action"]
+                    found[role, sid] = actions if isinstance(actions, list) else [actions]
+    return found
+
+
+def template_without(role: str, sid: str, folder: Path) -> Path:
+    """Write the template without one statement, and return its path."""
+    before, begin, after = TEMPLATE.read_text("utf-8").partition(f"\n  {role}:\n")
+    own, _, rest = after.partition(f"              - Sid: {sid}\n")
+    assert begin
+    assert rest
+    # The statement ends where the next one of the list begins.
+    lines = rest.splitlines(keepends=True)
+    end = next(n for n, line in enumerate(lines) if line.startswith("              - "))
+    path = folder / "template.yaml"
+    path.write_text(before + begin + own + "".join(lines[end:]))
+    return path

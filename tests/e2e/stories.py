@@ -1,0 +1,129 @@
+"""What the stories have in common: automations, their runs, and a target for their webhooks."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from tests.e2e.conftest import Api, Stack, eventually
+from tests.integration.webhook_target import Behaviour, Hit, Target
+
+Json = dict[str, Any]
+# Generous: several stacks may share two cores.
+PATIENCE_S = 60
+
+
+@contextmanager
+def target_of_its_own() -> Iterator[Target]:
+    target = Target()
+    try:
+        yield target
+    finally:
+        target.close()
+
+
+def webhook(url: str, **more: Any) -> Json:
+    return {"type": "SEND_WEBHOOK", "config": {"url": url}, **more}
+
+
+def notify(title: str) -> Json:
+    return {"type": "CREATE_NOTIFICATION", "config": {"title": title}}
+
+
+def update(**values: Any) -> Json:
+    return {
+        "type": "UPDATE_RECORD",
+        "config": {"recordId": "from_trigger", "propertyValues": values},
+    }
+
+
+def activate(owner: Api, stack: Stack, tickets: str, *actions: Json) -> Json:
+    """Make an ACTIVE automation that takes `actions` when a record of `tickets` is created."""
+    made = owner.ok(
+        "POST",
+        f"/workspaces/{stack.ready['workspaceId']}/automations",
+        {
+            "name": "Story",
+            "databaseId": tickets,
+            "triggers": [{"type": "RECORD_CREATED", "config": {}}],
+            "actions": list(actions),
+        },
+    )
+    detail: Json = owner.ok("POST", f"/automations/{made['id']}/status", {"status": "ACTIVE"})
+    return detail
+
+
+def add_record(owner: Api, tickets: str, **properties: Any) -> str:
+    made = owner.ok("POST", f"/databases/{tickets}/records", {"properties": properties})
+    return str(made["id"])
+
+
+def the_run(owner: Api, automation: Mapping[str, Any]) -> Json | None:
+    """The automation's one run, whole; None as long as there is none."""
+    path = f"/automations/{automation['id']}/runs"
+    runs = owner.ok("GET", path)["data"]
+    assert len(runs) <= 1
+    return owner.ok("GET", f"{path}/{runs[0]['id']}") if runs else None
+
+
+def ended_run(owner: Api, automation: Mapping[str, Any]) -> Json:
+    """The automation's one run, once it has ended."""
+
+    def look() -> Json | None:
+        run = the_run(owner, automation)
+        return run if run and run["finishedAt"] else None
+
+    return eventually(look, "the run has ended", PATIENCE_S)
+
+
+def webhook_ids(hits: list[Hit], path: str) -> list[str]:
+    return [hit.headers["webhook-id"] for hit in hits if hit.target == path]
+
+
+def timed(times: list[float], behaviour: Behaviour) -> Behaviour:
+    """Behave so, and note when."""
+
+    def behave(connection: socket.socket, hit: Hit) -> None:
+        times.append(monotonic())
+        behaviour(connection, hit)
+
+    return behave
+
+
+def held(arrived: Callable[[int], object]) -> Behaviour:
+    """Say nothing until the caller is gone; tell `arrived` the port that it called from."""
+
+    def behave(connection: socket.socket, _hit: Hit) -> None:
+        arrived(connection.getpeername()[1])
+        while connection.recv(65_536):
+            pass
+
+    return behave
+
+
+def slow(pause_s: float, behaviour: Behaviour) -> Behaviour:
+    """Behave so after a pause."""
+
+    def behave(connection: socket.socket, hit: Hit) -> None:
+        threading.Event().wait(pause_s)
+        behaviour(connection, hit)
+
+    return behave
+
+
+def process_with_port(port: int, pids: list[int]) -> int:
+    """Which of these processes has a connection from this local port."""
+    wanted = f":{port:04X}"
+    inodes = {
+        fields[9]
+        for fields in map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+        if fields[1].endswith(wanted)
+    }
+    sockets = {f"socket:[{inode}]" for inode in inodes}
+    for pid in pids:
+        if any(str(fd.readlink()) in sockets for fd in Path(f"/proc/{pid}/fd").iterdir()):
+            return pid
+    raise AssertionError(f"none of {pids} has a connection from port {port}")
