@@ -13,6 +13,7 @@ from whenthen.domain.schemas.actions import Action
 from whenthen.domain.schemas.triggers import ScheduleClock, Trigger
 from whenthen.engine.check_grants import check_grants
 from whenthen.engine.check_schedules import check_schedules
+from whenthen.engine.check_urls import check_urls
 from whenthen.engine.identify import Caller
 from whenthen.store import clock, database_rows
 
@@ -41,7 +42,8 @@ def check_definition(
         ForbiddenError: as `check_grants`.
         InvalidError: `DATABASE_UNKNOWN`, a database is unknown, archived or another workspace's;
             `CRON_INVALID`, `CRON_TOO_FREQUENT` or `TIME_ZONE_INVALID`, a schedule cannot be;
-            `TEMPLATE_INVALID` or `SECRET_INVALID`, a template cannot be.
+            `TEMPLATE_INVALID` or `SECRET_INVALID`, a template cannot be;
+            `WEBHOOK_URL_FORBIDDEN`, as `check_urls`.
 
     """
     configs = [(f"actions[{n}].config", one, one.config.to_json()) for n, one in enumerate(actions)]
@@ -59,6 +61,7 @@ def check_definition(
     ]
     if problems:
         raise _invalid_template(problems)
+    check_urls(actions)
 
 
 def _named_databases(

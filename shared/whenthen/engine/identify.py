@@ -1,7 +1,7 @@
 """Who asks, and whether they may: the first statement of every request's transaction."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from whenthen.domain.credentials import ApiToken, Credential, OidcIdentity
@@ -79,10 +79,6 @@ def require_on(caller: Caller, database_id: UUID | None, level: Level) -> None:
 def _standing(
     connection: "Connection", credential: Credential, subject: Subject, subject_id: UUID | None
 ) -> Standing | None:
-    match credential:
-        case ApiToken(digest):
-            return access_store.of_token(connection, digest, subject, subject_id)
-        case OidcIdentity():
-            return access_store.of_identity(connection, credential, subject, subject_id)
-        case _:
-            assert_never(credential)
+    if isinstance(credential, ApiToken):
+        return access_store.of_token(connection, credential.digest, subject, subject_id)
+    return access_store.of_identity(connection, credential, subject, subject_id)

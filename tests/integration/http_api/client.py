@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from http_api.handler import lambda_handler
+from tests.integration.http_api.conformance import require_conformity
 from whenthen.domain import json_text
 from whenthen.domain.kinds import Role
 from whenthen.engine.context import Context
@@ -25,6 +26,7 @@ TICKETS: list[dict[str, Any]] = [
     {"name": "Owner", "type": "person"},
 ]
 CREATED_TRIGGER = {"type": "RECORD_CREATED", "config": {}}
+WEBHOOK_TRIGGER = {"type": "WEBHOOK", "config": {}}
 NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "Ticket {{record.Name}}"}}
 LAMBDA_CONTEXT = SimpleNamespace(aws_request_id="lambda-1", function_name="http-api")
 
@@ -116,9 +118,13 @@ def gateway_event(
 
 
 def send(event: dict[str, Any]) -> Answer:
+    """Have the handler answer; whatever it answers must be in the OpenAPI document."""
     answer = lambda_handler(event, LAMBDA_CONTEXT)  # type: ignore[arg-type]
     headers = {name.lower(): value for name, value in answer["headers"].items()}
-    return Answer(answer["statusCode"], headers, answer["body"] or "")
+    given = Answer(answer["statusCode"], headers, answer["body"] or "")
+    method, path = event["requestContext"]["http"]["method"], event["rawPath"]
+    require_conformity(method, path, given.status, given.headers, given.text)
+    return given
 
 
 @dataclass(frozen=True)

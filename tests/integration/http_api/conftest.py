@@ -16,12 +16,16 @@ from whenthen.engine.composition import process_context
 
 
 @contextmanager
-def serving(database_url: str, stream: str, queue_url: str) -> Iterator[Api]:
+def serving(database_url: str, stream: str, queue_url: str, **settings: str) -> Iterator[Api]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DATABASE_URL", database_url)
         environment.setenv("EVENT_STREAM_NAME", stream)
         environment.setenv("RUN_QUEUE_URL", queue_url)
+        key = boto3.client("kms").create_key()["KeyMetadata"]
+        environment.setenv("SECRETS_KEY_ARN", key["Arn"])
         environment.delenv("PUBLIC_URL", raising=False)
+        for name, value in settings.items():
+            environment.setenv(name, value)
         process_context.cache_clear()
         context = process_context(SERVICE)
         mine = context.database.transact(make_tenant)

@@ -122,6 +122,37 @@ def test_a_refusal_never_repeats_what_was_sent(api: Api) -> None:
         assert canary not in answer.text
 
 
+def webhook_to(url: str) -> dict[str, Any]:
+    return {"name": "x", "actions": [{"type": "SEND_WEBHOOK", "config": {"url": url}}]}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:pw@example.com/",
+        "https://example.com@127.0.0.1/",
+        "http://example.com\\@127.0.0.1/",
+        "http://example.com:0/",
+        "http://example.com:65536/",
+        "http://[::1/",
+        "http://exa_mple..com/",
+    ],
+)
+def test_case_096_a_url_that_nobody_could_call_is_refused_at_save(api: Api, url: str) -> None:
+    answer = api.mine.editor.post(api.mine.automations_path, webhook_to(url))
+    assert (answer.status, answer.code) == (422, "WEBHOOK_URL_FORBIDDEN")
+    assert [detail["path"] for detail in answer.error["details"]] == ["actions[0].config.url"]
+    assert url not in answer.text
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:9/", "http://localhost/", "https://a.test:22/", "https://{{trigger.a}}/"],
+)
+def test_where_a_host_leads_is_judged_when_it_is_called(api: Api, url: str) -> None:
+    assert api.mine.editor.post(api.mine.automations_path, webhook_to(url)).status == 201
+
+
 @pytest.mark.parametrize("condition", [{}, {"and": []}, {"xor": []}, [], 1, {"not": {}}])
 def test_case_069_a_malformed_condition_is_refused_at_put(api: Api, condition: Any) -> None:
     made = api.mine.create_automation()

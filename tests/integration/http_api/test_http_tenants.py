@@ -13,6 +13,7 @@ from tests.integration.http_api.every_route import (
     PRIVATE_ROUTES,
     WORKSPACE_ROUTES,
     body_of,
+    ids_for,
     ids_in,
     named,
     path_of,
@@ -63,7 +64,7 @@ def first_variable(entry: Route) -> str:
 def test_each_role_may_do_what_its_level_covers(api: Api, entry: Route) -> None:
     assert entry.needs is not None
     for role, client in api.mine.clients.items():
-        answer = client.call(entry.method, path_of(entry, ids_in(api, "mine")), body_of(entry))
+        answer = client.call(entry.method, path_of(entry, ids_for(api, entry)), body_of(entry))
         if LEVEL_OF_ROLE[role] >= entry.needs.level:
             assert answer.status == entry.status, answer.text
         else:
