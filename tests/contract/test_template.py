@@ -122,6 +122,11 @@ def test_where_a_queue_gives_up_a_message_is_kept_for_fourteen_days(resources: J
         assert queues[target]["MessageRetentionPeriod"] == 14 * 24 * 3600
 
 
+def test_case_062_no_queue_promises_an_order(resources: Json) -> None:
+    queues = of_type(resources, "AWS::SQS::Queue")
+    assert [name for name, queue in queues.items() if queue.get("FifoQueue")] == []
+
+
 def test_every_queue_is_encrypted(resources: Json) -> None:
     for queue in of_type(resources, "AWS::SQS::Queue").values():
         assert queue["SqsManagedSseEnabled"] is True
