@@ -45,8 +45,9 @@ test: lint
 # The whole fault matrix, long state machines, a stack without each of its permissions: of these
 # `make test` draws a part.
 soak: setup
-	WHENTHEN_FAULTS=all $(PYTEST) -n $(WORKERS) --dist loadgroup tests/faults tests/integration/test_run_lifecycle.py \
-		tests/e2e/test_stack_permissions.py
+	WHENTHEN_FAULTS=all WHENTHEN_CASES_PER_ROUTE=500 $(PYTEST) -n $(WORKERS) --dist loadgroup \
+		tests/faults tests/integration/test_run_lifecycle.py tests/e2e/test_stack_permissions.py \
+		tests/integration/http_api/test_http_schemathesis.py
 
 lock: $(UV)
 	$(UV) pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o requirements.lock

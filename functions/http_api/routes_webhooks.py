@@ -26,6 +26,7 @@ from whenthen.engine.receive_webhook import Delivery
     ),
 )
 def receive(call: PublicCall) -> JsonObject:
+    """Start the automation whose URL this is; a delivery that is repeated changes nothing."""
     request = call.request
     delivery = Delivery(request.headers, request.raw_body())
     return {"eventId": receive_webhook.receive(call.context, request.variables["token"], delivery)}
@@ -39,6 +40,7 @@ def receive(call: PublicCall) -> JsonObject:
     errors=("ARCHIVED", "NO_WEBHOOK_TRIGGER"),
 )
 def regenerate(call: Call[None]) -> JsonObject:
+    """Make a new URL and secret, shown this once; the old URL is dead at once."""
     secret = regenerate_webhook.regenerate(
         call.connection, call.caller, call.path_id("automationId")
     )
