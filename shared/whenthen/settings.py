@@ -114,8 +114,9 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         metrics_namespace=environ.get("POWERTOOLS_METRICS_NAMESPACE") or "whenthen",
     )
     _check_database(settings)
-    if settings.database_pool_size < settings.worker_concurrency:
-        # Each run of a batch may hold a connection at the same time.
+    works = "AUTOMATIONS_WORKER_CONCURRENCY" in environ
+    if works and settings.database_pool_size < settings.worker_concurrency:
+        # Each run of a worker's batch may hold a connection at the same time.
         raise SettingsError("DATABASE_POOL_SIZE must be at least AUTOMATIONS_WORKER_CONCURRENCY")
     _check_oidc(settings)
     return settings
