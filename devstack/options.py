@@ -8,6 +8,7 @@ from pathlib import Path
 from devstack.sandbox import ROOT
 
 DEFAULT_PORT = 8787
+PORT_MAX = 65_535
 DEFAULT_PROCESSES = 2
 
 
@@ -31,7 +32,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         prog="whenthen dev",
         description="Run the whole engine on this machine: Postgres, emulated AWS, all functions.",
     )
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="of the HTTP API (8787)")
+    parser.add_argument("--port", type=_port, default=DEFAULT_PORT, help="of the HTTP API (8787)")
     parser.add_argument(
         "--data", type=Path, default=Path(".whenthen"), help="where everything is kept (.whenthen)"
     )
@@ -57,6 +58,13 @@ def parse_options(arguments: Sequence[str] | None = None) -> Options:
         help="the SAM template to run (the repository's own)",
     )
     return Options(**vars(parser.parse_args(arguments)))
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= PORT_MAX:
+        raise argparse.ArgumentTypeError(f"must be 0 to {PORT_MAX}")
+    return number
 
 
 def _positive(text: str) -> int:

@@ -212,6 +212,25 @@ def test_a_retry_asks_the_condition_no_more(world: World) -> None:
     assert "actions" in world.the_run()["output"]
 
 
+@pytest.mark.parametrize("has_row", [True, False])
+def test_a_conditions_types_are_those_of_the_events_database_record_or_not(
+    world: World, *, has_row: bool
+) -> None:
+    condition = {
+        "field": {"ref": "property", "name": "Priority"},
+        "operator": "gt",
+        "value": "9",
+    }
+    world.add_automation([NOTIFY], condition=condition)
+    record_id = world.add_record(Priority="10")
+    world.match(world.created_event(record_id, Priority="10"))
+    if not has_row:
+        world.sql("delete from records")
+    world.execute()
+    # As numbers: as texts "10" comes before "9".
+    assert "actions" in world.the_run()["output"]
+
+
 def kill_connections(world: World) -> None:
     """End every pooled connection of the world from the server's side, the caller's included."""
     killer = Database(world.context.settings, lambda: ("postgres", None))

@@ -108,9 +108,7 @@ SPELLINGS = {
     ],
 }
 REFUSED = [
-    pytest.param(host, id=f"{case}-{host}")
-    for case, hosts in SPELLINGS.items()
-    for host in hosts
+    pytest.param(host, id=f"{case}-{host}") for case, hosts in SPELLINGS.items() for host in hosts
 ]
 
 

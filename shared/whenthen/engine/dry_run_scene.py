@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from whenthen.domain import instants
 from whenthen.domain.ids import parse_id
@@ -46,8 +47,9 @@ def scene(
     around = dry_run_facts.surroundings(
         connection,
         automation.workspace_id,
-        None if record_id is None else parse_id(record_id),
-        automation.database_id,
+        record_id=_id_in(event, "recordId"),
+        database_id=_id_in(event, "databaseId"),
+        scope_id=automation.database_id,
     )
     if around.is_outside:
         record_id = None
@@ -69,6 +71,11 @@ def scene(
     types = {item["name"]: PropertyType(item["type"]) for item in around.schema}
     outputs = tried.run.outputs if tried.run else {}
     return Scene(event, record_id, properties, types, roots, outputs)
+
+
+def _id_in(event: Mapping[str, Any], key: str) -> UUID | None:
+    text = event.get(key)
+    return parse_id(text) if isinstance(text, str) else None
 
 
 def _properties(stored: Mapping[str, Any], around: Surroundings) -> Mapping[str, Any]:

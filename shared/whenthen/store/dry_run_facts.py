@@ -32,7 +32,7 @@ class Surroundings:
     is_outside: bool
     database_id: UUID | None
     properties: Mapping[str, Any] | None
-    # The schema of the record's database: `[{"name", "type", "options"?}]`.
+    # The schema of the event's database, else of the record's: `[{"name", "type", "options"?}]`.
     schema: Sequence[Mapping[str, Any]]
 
 
@@ -61,13 +61,23 @@ _NEWEST = text(f"{_RUN} order by r.created_at desc, r.id desc limit 1")
 
 
 def surroundings(
-    connection: Connection, workspace_id: UUID, record_id: UUID | None, scope_id: UUID | None
+    connection: Connection,
+    workspace_id: UUID,
+    *,
+    record_id: UUID | None,
+    database_id: UUID | None,
+    scope_id: UUID | None,
 ) -> Surroundings:
-    """Return the facts about a workspace and about a record of it.
+    """Return the facts about a workspace, a record of it and the event's database.
 
     With `scope_id`, the automation's database, a record of another one is not there, as in a run.
     """
-    values = {"workspace_id": workspace_id, "record_id": record_id, "scope_id": scope_id}
+    values = {
+        "workspace_id": workspace_id,
+        "record_id": record_id,
+        "database_id": database_id,
+        "scope_id": scope_id,
+    }
     return Surroundings(**connection.execute(_SURROUNDINGS, values).mappings().one())
 
 
@@ -81,7 +91,8 @@ _SURROUNDINGS = text(
             as secret_names
     from workspaces w
     left join records rec on rec.id = cast(:record_id as uuid) and rec.workspace_id = w.id
-    left join databases d on d.id = rec.database_id
+    left join databases d on d.workspace_id = w.id
+        and d.id = coalesce(cast(:database_id as uuid), rec.database_id)
     cross join lateral (
         select coalesce(rec.database_id <> cast(:scope_id as uuid), false) as is_outside
     ) scope

@@ -176,8 +176,9 @@ def read_again(connection: Connection, run_id: UUID, lease: UUID) -> ClaimedRun 
 # An event's record id is text from outside; only one that has the form of an id is looked up. To an
 # automation that is scoped to a database, a record of another one does not exist: else whoever may
 # edit the automations of one database would reach every record by a webhook or a manual run.
+_ID_FORM = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 _READ = text(
-    """
+    f"""
     select r.id, r.automation_id, r.version, r.workspace_id, w.name as workspace_name, r.event_id,
         r.trigger_type, case when not scope.is_outside then r.record_id end as record_id, r.input,
         r.depth, r.root_run_id, r.parent_run_id, r.chain,
@@ -197,9 +198,12 @@ _READ = text(
     join automations a on a.id = r.automation_id
     join workspaces w on w.id = r.workspace_id
     left join records rec on rec.workspace_id = r.workspace_id
-        and rec.id = case when r.record_id ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+        and rec.id = case when r.record_id ~ '{_ID_FORM}'
             then cast(r.record_id as uuid) end
-    left join databases d on d.id = rec.database_id
+    left join databases d on d.workspace_id = r.workspace_id
+        and d.id = case
+            when r.input -> 'payload' ->> 'databaseId' ~ '{_ID_FORM}'
+            then cast(r.input -> 'payload' ->> 'databaseId' as uuid) else rec.database_id end
     cross join lateral (
         select coalesce(rec.database_id <> v.database_id, false) as is_outside
     ) scope
@@ -211,7 +215,7 @@ _READ = text(
     ) s
     where r.id = any(cast(:ids as uuid[]))
     order by r.id
-    """
+    """  # noqa: S608  # only a constant of this module
 )
 
 
