@@ -231,10 +231,10 @@ NEVER = [
 
 @pytest.mark.parametrize(("expression", "zone"), NEVER)
 def test_what_never_fires_is_found_out_at_once(expression: str, zone: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for after in ("2026-01-01T00:00Z", "2026-11-01T05:30Z"):
         assert fires(expression, zone, after, 1) == []
-    assert time.perf_counter() - began < 0.2
+    assert time.process_time() - began < 0.2
 
 
 def test_the_same_time_in_that_gap_as_a_fixed_one_runs_each_year() -> None:
@@ -264,9 +264,9 @@ def test_what_fires_after_more_than_12_years_counts_as_never() -> None:
 )
 def test_no_question_takes_more_than_a_tenth_of_a_second(expression: str, zone: str) -> None:
     for year in (1970, 2026, 2105, 2188):
-        began = time.perf_counter()
+        began = time.process_time()
         fires(expression, zone, f"{year}-03-01T00:00Z", 1)
-        assert time.perf_counter() - began < 0.1
+        assert time.process_time() - began < 0.1
 
 
 @pytest.mark.parametrize("zone", [NEW_YORK, "Australia/Lord_Howe", "Africa/Cairo", "UTC"])

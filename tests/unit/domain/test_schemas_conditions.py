@@ -1,7 +1,7 @@
 """The condition tree: shape, limits, paths."""
 
 from decimal import Decimal
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -211,9 +211,9 @@ def test_a_hundred_comparisons_are_taken_and_one_more_is_not() -> None:
     ids=["60 levels", "20,000 levels", "10,000 leaves", "empty", "lists", "keys", "long key"],
 )
 def test_case_100_a_hostile_tree_is_refused_quickly_and_shortly(tree: Any) -> None:
-    started = perf_counter()
+    started = process_time()
     faults = _faults(tree)
-    assert perf_counter() - started < 1
+    assert process_time() - started < 1
     assert len(faults) <= 50
     assert len(str(faults)) < 20_000
 
