@@ -53,7 +53,8 @@ def test_a_failed_invocation_returns_its_batch_to_the_queue(
 ) -> None:
     send(queue_arn, word, "g")
     eventually(lambda: word in dead_bodies(sample), "the message in the dead-letter queue")
-    assert sample.witness.receive_counts(word) == [1, 2]
+    # An invocation is witnessed when it ends; the second may end after the queue gave up on it.
+    eventually(lambda: sample.witness.receive_counts(word) == [1, 2], "two deliveries")
 
 
 def test_a_process_that_hung_is_killed_at_its_timeout_and_replaced(
