@@ -77,10 +77,13 @@ def test_two_processes_take_turns(sample: SampleStack, queue_arn: str) -> None:
             if function == "QueueFunction" and invocation.result and "pid" in invocation.result
         }
 
-    for body in ("turn 1", "turn 2", "turn 3"):
-        send(queue_arn, body, "g")
-        eventually(partial(sample.witness.receive_counts, body), "the delivery")
-    assert len(pids()) >= 2
+    # A process that an earlier test has hung or killed may still be coming back.
+    for n in range(20):
+        send(queue_arn, f"turn {n}", "g")
+        eventually(partial(sample.witness.receive_counts, f"turn {n}"), "the delivery")
+        if len(pids()) >= 2:
+            return
+    pytest.fail("one process did everything")
 
 
 def kept_failures(sample: SampleStack) -> list[dict[str, Any]]:
