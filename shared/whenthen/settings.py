@@ -53,6 +53,8 @@ class Settings:
     database_ssl: bool
     # Connections that this process may hold at once.
     database_pool_size: int
+    # Whether the server keeps hot statements parsed; off behind a proxy that shares its sessions.
+    database_prepare: bool
 
     event_stream: str | None
     run_queue_url: str | None
@@ -95,6 +97,7 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         database_secret_arn=environ.get("DATABASE_SECRET_ARN") or None,
         database_ssl=_flag(environ, "DATABASE_SSL", default=True),
         database_pool_size=_number(environ, "DATABASE_POOL_SIZE"),
+        database_prepare=_flag(environ, "DATABASE_PREPARE", default=True),
         event_stream=environ.get("EVENT_STREAM_NAME") or None,
         run_queue_url=environ.get("RUN_QUEUE_URL") or None,
         notice_queue_url=environ.get("NOTICE_QUEUE_URL") or None,

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text
 from whenthen.domain.kinds import TriggerType
 from whenthen.domain.rules.matching import Candidate, Scope
+from whenthen.store.prepared import prepared
 
 
 def load_candidates(
@@ -56,7 +56,7 @@ def load_candidates(
 # `offset 0` keeps the look-up in one piece, so it is made once per scope through the index. Joined
 # flat, the planner reads every trigger of every workspace while there are some ten thousand
 # (measured), since it takes any JSON list for a hundred rows.
-_LOAD = text(
+_LOAD = prepared(
     """
     select t.*
     from jsonb_to_recordset(cast(:scopes as jsonb))

@@ -1,7 +1,7 @@
 """The one way to Postgres: `Database.transact` runs a function in one transaction."""
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pg8000.dbapi
@@ -10,7 +10,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine, ExceptionContext, make_url
 
 from whenthen.domain import json_text, limits
-from whenthen.store.pipelined import PipelinedConnection
+from whenthen.store.pipelined import PipelinedConnection, PipelinedCursor
 
 if TYPE_CHECKING:
     from whenthen.settings import Settings
@@ -25,9 +25,10 @@ STATEMENT_TIMEOUT_MS = 30_000
 # A transaction whose client froze: the server ends it, and with it its locks.
 IDLE_TIMEOUT_MS = 60_000
 POOL_TIMEOUT_S = 10
-# SQLSTATEs after which the connection is of no more use: terminated, crashed, starting up, and a
-# read-only session (the old primary after a fail-over).
-LOST_STATES = frozenset({"57P01", "57P02", "57P03", "25006"})
+# SQLSTATEs after which the connection is of no more use: terminated, crashed, starting up, a
+# read-only session (the old primary after a fail-over), and a prepared statement that the server
+# does not know (a pooler has put another session behind the connection).
+LOST_STATES = frozenset({"57P01", "57P02", "57P03", "25006", "26000"})
 
 
 class Database:
@@ -121,6 +122,8 @@ class Database:
             hide_parameters=True,
         )
         event.listen(engine, "handle_error", _mark_lost)
+        if self._settings.database_prepare:
+            event.listen(engine, "before_cursor_execute", _prepare_marked)
         return engine
 
     def _connect(self) -> PipelinedConnection:
@@ -162,6 +165,17 @@ def _from_url(url: URL) -> dict[str, Any]:
     return arguments | {"host": host, "port": port}
 
 
+def _prepare_marked(  # SQLAlchemy's signature
+    _connection: Connection,
+    cursor: PipelinedCursor,
+    _statement: str,
+    _parameters: object,
+    context: Any,
+    _many: bool,  # noqa: FBT001
+) -> None:
+    cursor.prepared = bool(context.execution_options.get("prepared"))
+
+
 def _mark_lost(context: ExceptionContext) -> None:
     error = context.original_exception
     if not isinstance(error, pg8000.dbapi.Error):
@@ -169,5 +183,10 @@ def _mark_lost(context: ExceptionContext) -> None:
         # read: whoever used this connection next would get the rest of it for an answer (measured).
         context.is_disconnect = True
         context.invalidate_pool_on_disconnect = False
-    elif error.args and isinstance(error.args[0], dict) and error.args[0].get("C") in LOST_STATES:
+    elif error.args and isinstance(error.args[0], dict) and _ends_connection(error.args[0]):
         context.is_disconnect = True
+
+
+def _ends_connection(report: Mapping[str, str]) -> bool:
+    state, message = report.get("C"), report.get("M", "")
+    return state in LOST_STATES or (state == "0A000" and message.startswith("cached plan"))

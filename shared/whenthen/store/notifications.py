@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text
 from whenthen.domain.kinds import Role
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def insert(connection: Connection, notifications: Sequence[NewNotification]) -> 
     )
 
 
-_INSERT = text(
+_INSERT = prepared(
     """
     insert into notifications (id, workspace_id, user_id, title, body, run_id)
     select id, workspace_id, user_id, title, body, run_id
@@ -64,7 +64,7 @@ def members(connection: Connection, workspace_ids: Sequence[UUID]) -> dict[UUID,
     return found
 
 
-_MEMBERS = text(
+_MEMBERS = prepared(
     """
     select workspace_id, user_id, role
     from members where workspace_id = any(cast(:ids as uuid[]))

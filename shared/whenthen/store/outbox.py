@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 from whenthen.domain import json_text, limits
 from whenthen.domain.rules.truncate import truncate_json
 from whenthen.store.new_id import new_id
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def with_instants(
     ]
 
 
-_ADD = text(
+_ADD = prepared(
     f"""
     with added as (
         {INSERT_SELECT} from jsonb_to_recordset(cast(:events as jsonb)) as e({ROW_TYPE})

@@ -7,13 +7,16 @@ read of the answers ends in the same state either way.
 """
 
 import struct
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from time import monotonic
 from typing import Any
 
 import pg8000.core
 import pg8000.dbapi
-from pg8000.core import DESCRIBE, NULL_BYTE, SYNC_MSG, Context, make_params
+from pg8000.core import CLOSE, DESCRIBE, NULL_BYTE, STATEMENT, SYNC_MSG, Context, make_params
 from pg8000.exceptions import InterfaceError
 
 _PORTAL = b"P" + NULL_BYTE
@@ -24,8 +27,59 @@ _ENDS = frozenset({"commit", "rollback"})
 _BROKEN = (OSError, struct.error, IndexError, AttributeError)
 
 
+# A plan made for an empty table is wrong for a full one, and the server keeps it until the table is
+# analysed, a minute or more later: a statement is prepared anew when its plan is this old.
+PLAN_AGE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A statement that the server has parsed, since when, and how its rows are read."""
+
+    name: bytes
+    since_s: float
+    columns: Any
+    input_funcs: Sequence[Any]
+
+
+class PipelinedCursor(pg8000.dbapi.Cursor):  # type: ignore[misc]
+    """A DB-API cursor that scans the text of a statement once per process, not at every execution.
+
+    The driver's own scan goes through the text one character at a time, which for the engine's
+    long statements took a fifth of the executor's CPU (docs/decisions/0013-prepared-statements.md).
+    """
+
+    def __init__(self, connection: "PipelinedConnection") -> None:
+        super().__init__(connection)
+        self.prepared = False
+        self._input_oids: Sequence[int] = ()
+        self.input_types: Sequence[int] = ()
+
+    def execute(self, operation: str, args: Sequence[Any] = (), stream: Any = None) -> None:
+        if not args or stream is not None:
+            super().execute(operation, args, stream)
+            return
+        connection = self._c
+        if not connection._in_transaction and not connection.autocommit:  # noqa: SLF001  # as the driver does
+            connection.execute_simple("begin transaction")
+        run = connection.execute_prepared if self.prepared else connection.execute_unnamed
+        self._context = run(numbered(operation), args, self._input_oids)
+        self._row_iter = None if self._context.rows is None else iter(self._context.rows)
+        self._input_oids = ()
+        self.input_types = ()
+
+
+@lru_cache(maxsize=1024)
+def numbered(operation: str) -> str:
+    """Return `operation` with its parameters as the server numbers them: `%s` as `$1`."""
+    statement, _ = pg8000.dbapi.convert_paramstyle("format", operation, ())
+    return str(statement)
+
+
 class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     """A DB-API connection; `begin_sql` opens its transactions, `statements` counts what it ran.
+
+    Statements that ask for it are parsed and planned once in `plan_age_s` seconds.
 
     `begin_sql` may carry `set local` lines: they travel in the same message as BEGIN, so a
     transaction's timeouts cost no round trip. `statements` leaves BEGIN and COMMIT out.
@@ -34,7 +88,13 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.begin_sql = "begin"
         self.statements = 0
+        self.plan_age_s = PLAN_AGE_S
+        self._prepared: dict[tuple[str, tuple[int, ...]], _Prepared] = {}
+        self._names = 0
         super().__init__(*args, **kwargs)
+
+    def cursor(self) -> PipelinedCursor:
+        return PipelinedCursor(self)
 
     def close(self) -> None:
         """Close the socket; that a peer which is gone already cannot be told is no error."""
@@ -45,26 +105,60 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         self, statement: str, vals: Sequence[Any] = (), oids: Sequence[int] = (), stream: Any = None
     ) -> Context:
         answers = Context(statement, stream=stream)
-        try:
+        with self._counting(statement):
             self.send_PARSE(NULL_BYTE, statement, oids)
             self.send_BIND(NULL_BYTE, make_params(self.py_types, vals))
             self._send_message(DESCRIBE, _PORTAL)
-            self.send_EXECUTE()
-            pg8000.core._write(self._sock, SYNC_MSG)  # noqa: SLF001  # the driver has no public door
-            pg8000.core._flush(self._sock)  # noqa: SLF001
-            self.handle_messages(answers)
-        except _BROKEN as error:
-            raise InterfaceError("network error: the connection broke") from error
-        if statement not in _ENDS:
-            self.statements += 1
+            self._run(answers)
+        return answers
+
+    def execute_prepared(
+        self, statement: str, vals: Sequence[Any], oids: Sequence[int] = ()
+    ) -> Context:
+        """Run `statement` like any other, parsed and planned only once on this connection."""
+        key = (statement, tuple(oids))
+        known = self._prepared.get(key)
+        if known is None or monotonic() - known.since_s > self.plan_age_s:
+            return self._prepare(key, vals)
+        answers = Context(statement, columns=known.columns, input_funcs=known.input_funcs)
+        with self._counting(statement):
+            self.send_BIND(known.name, make_params(self.py_types, vals))
+            self._run(answers)
         return answers
 
     def execute_simple(self, statement: str) -> Context:
         opens = statement == "begin transaction"
+        with self._counting(None if opens else statement):
+            return super().execute_simple(self.begin_sql if opens else statement)
+
+    def _prepare(self, key: tuple[str, tuple[int, ...]], vals: Sequence[Any]) -> Context:
+        statement, oids = key
+        # A name of its own each time: one whose first execution failed may be known to the server.
+        self._names += 1
+        name = f"whenthen_{self._names}".encode() + NULL_BYTE
+        answers = Context(statement)
+        outdated = self._prepared.pop(key, None)
+        with self._counting(statement):
+            if outdated is not None:
+                self._send_message(CLOSE, STATEMENT + outdated.name)
+            self.send_PARSE(name, statement, oids)
+            self.send_BIND(name, make_params(self.py_types, vals))
+            self._send_message(DESCRIBE, _PORTAL)
+            self._run(answers)
+        self._prepared[key] = _Prepared(name, monotonic(), answers.columns, answers.input_funcs)
+        return answers
+
+    def _run(self, answers: Context) -> None:
+        self.send_EXECUTE()
+        pg8000.core._write(self._sock, SYNC_MSG)  # noqa: SLF001  # the driver has no public door
+        pg8000.core._flush(self._sock)  # noqa: SLF001
+        self.handle_messages(answers)
+
+    @contextmanager
+    def _counting(self, statement: str | None) -> Iterator[None]:
         try:
-            answers = super().execute_simple(self.begin_sql if opens else statement)
+            yield
         except _BROKEN as error:
             raise InterfaceError("network error: the connection broke") from error
-        if not opens:
+        if statement is not None and statement not in _ENDS:
             self.statements += 1
-        return answers

@@ -9,6 +9,7 @@ from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text
 from whenthen.domain.rules.rate import Counts
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def count_new(connection: Connection, runs: Sequence[tuple[UUID, str]]) -> Count
     )
 
 
-_COUNT = text(
+_COUNT = prepared(
     """
     with new as (
         select w.automation_id, count(distinct w.event_id) as n,

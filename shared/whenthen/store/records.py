@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def insert(connection: Connection, records: Sequence[NewRecord]) -> list[RecordR
 
 
 # The schema comes back beside the rows, so that no caller reads its database twice.
-_INSERT = text(
+_INSERT = prepared(
     """
     with added as (
         insert into records (id, workspace_id, database_id, properties)
@@ -102,7 +103,7 @@ _SELECT = """
     from records r
     join databases d on d.id = r.database_id
 """
-_LOCK = text(
+_LOCK = prepared(
     f"""
     {_SELECT}
     join (select distinct id, workspace_id
@@ -129,7 +130,7 @@ def update(connection: Connection, changes: Sequence[RecordChange]) -> dict[UUID
     return {row["id"]: RecordRow(**row) for row in rows.mappings()}
 
 
-_UPDATE = text(
+_UPDATE = prepared(
     """
     update records r
     set properties = c.properties, version = r.version + 1, updated_at = whenthen_now()
@@ -150,7 +151,7 @@ def delete(connection: Connection, keys: Sequence[RecordKey]) -> set[RecordKey]:
 
 
 # Locked in id order first: a bare DELETE takes its locks in the order of the plan.
-_DELETE = text(
+_DELETE = prepared(
     """
     with gone as (
         select r.id
@@ -183,7 +184,7 @@ def ids_in(
     return {row.id for row in connection.execute(_IDS_IN, values)}
 
 
-_IDS_IN = text(
+_IDS_IN = prepared(
     """
     select id from records
     where id = any(cast(:ids as uuid[])) and database_id = any(cast(:databases as uuid[]))

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import limits
 from whenthen.domain.kinds import AutomationStatus, RunStatus, StepStatus
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def claim(
 # `next_action` is a column that step transactions move on: reading the step rows here would see
 # them as they were before a concurrent step transaction committed, and try a finished step again
 # (measured). Finished and waiting rows stay as they are.
-_CLAIM = text(
+_CLAIM = prepared(
     """
     with due as (
         select id from automation_runs
@@ -177,7 +177,7 @@ def read_again(connection: Connection, run_id: UUID, lease: UUID) -> ClaimedRun 
 # automation that is scoped to a database, a record of another one does not exist: else whoever may
 # edit the automations of one database would reach every record by a webhook or a manual run.
 _ID_FORM = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-_READ = text(
+_READ = prepared(
     f"""
     select r.id, r.automation_id, r.version, r.workspace_id, w.name as workspace_name, r.event_id,
         r.trigger_type, case when not scope.is_outside then r.record_id end as record_id, r.input,

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text
 from whenthen.domain.rules.wake_up import pending_wake
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def insert_runs(
 
 
 # An event's payload travels once, however many automations it starts.
-_INSERT = text(
+_INSERT = prepared(
     """
     with event as (
         select * from jsonb_to_recordset(cast(:events as jsonb)) as e(

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text
 from whenthen.store.new_id import new_id
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def end_events(
     connection.execute(_END, {"ids": list(outbox_ids), "dead": json_text.dumps(rows)})
 
 
-_END = text(
+_END = prepared(
     """
     with gone as (
         delete from outbox where id = any(cast(:ids as uuid[]))
