@@ -275,7 +275,7 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[None]:
 
 
 @pytest.mark.parametrize("statements", [1, 5])
-def test_a_statement_takes_one_round_trip_and_so_do_begin_and_commit(
+def test_a_statement_takes_one_round_trip_begin_none_and_commit_one(
     lone: Database, round_trips: list[None], statements: int
 ) -> None:
     def work(connection: Connection) -> list[tuple[int, str]]:
@@ -290,7 +290,23 @@ def test_a_statement_takes_one_round_trip_and_so_do_begin_and_commit(
     lone.transact(work)
     round_trips.clear()
     assert lone.transact(work) == [(n, "x") for n in range(statements)]
-    assert len(round_trips) == statements + 2
+    assert len(round_trips) == statements + 1
+
+
+def test_a_first_value_that_cannot_be_sent_leaves_no_half_begun_transaction(
+    lone: Database,
+) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        lone.transact(lambda c: c.execute(text("select cast(:x as text)"), {"x": "\ud800"}))
+    for n in range(3):
+        assert value(lone, "select cast(:n as integer)", n=n) == n
+
+
+def test_a_transaction_that_cannot_begin_runs_nothing(lone: Database, workspace_id: UUID) -> None:
+    with pytest.raises(sqlalchemy.exc.DBAPIError) as raised:
+        lone.transact(lambda c: rename(c, workspace_id, "after"), lock_timeout_ms=-2)
+    assert "lock_timeout" in str(raised.value)
+    assert name_of(lone, workspace_id) == "before"
 
 
 def test_a_connection_counts_its_statements_without_begin_commit_and_rollback(

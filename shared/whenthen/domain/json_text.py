@@ -61,9 +61,29 @@ def dumps(value: Any) -> str:
         TypeError: a value that JSON does not know.
 
     """
+    try:
+        return _PLAIN.encode(value)
+    except _DecimalMetError:
+        return _with_decimals(value)
+
+
+class _DecimalMetError(Exception):
+    """Raised when a value holds a Decimal, which Python's encoder cannot write as a number."""
+
+
+def _meet(other: Any) -> Never:
+    if isinstance(other, Decimal):
+        raise _DecimalMetError
+    raise TypeError(f"{type(other).__name__} is not a JSON value")
+
+
+_PLAIN: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_meet
+)
+
+
+def _with_decimals(value: Any) -> str:
     text, numbers = _encode(value, _MARK + "0")
-    if not numbers:
-        return text
     pieces = text.split(f'"{_MARK}0"')
     if len(pieces) != len(numbers) + 1:
         # A string of the value looks like the placeholder: take one that none of them looks like.

@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pg8000.dbapi
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Credentials = tuple[str, str | None]
 
+# The type of an instant in the server's catalogue.
+TIMESTAMPTZ = 1184
 # A server that does not answer at all: the socket gives up (connect, and every read).
 SOCKET_TIMEOUT_S = 40
 # A statement that runs on: the server gives up, well before the socket.
@@ -127,7 +130,11 @@ class Database:
         return engine
 
     def _connect(self) -> PipelinedConnection:
-        return PipelinedConnection(**self._arguments(), timeout=SOCKET_TIMEOUT_S)
+        connection = PipelinedConnection(**self._arguments(), timeout=SOCKET_TIMEOUT_S)
+        # The driver tries one format after another with strptime; the standard library's reader
+        # of ISO 8601 is twenty times as fast.
+        connection.register_in_adapter(TIMESTAMPTZ, datetime.fromisoformat)
+        return connection
 
     def _arguments(self) -> dict[str, Any]:
         settings = self._settings

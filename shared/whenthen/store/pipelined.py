@@ -16,8 +16,19 @@ from typing import Any
 
 import pg8000.core
 import pg8000.dbapi
-from pg8000.core import CLOSE, DESCRIBE, NULL_BYTE, STATEMENT, SYNC_MSG, Context, make_params
-from pg8000.exceptions import InterfaceError
+from pg8000.core import (
+    BIND,
+    CLOSE,
+    DESCRIBE,
+    EXECUTE_MSG,
+    NULL_BYTE,
+    PARSE,
+    STATEMENT,
+    SYNC_MSG,
+    Context,
+    make_params,
+)
+from pg8000.exceptions import DatabaseError, InterfaceError
 
 _PORTAL = b"P" + NULL_BYTE
 # How pg8000 itself ends a transaction.
@@ -61,7 +72,7 @@ class PipelinedCursor(pg8000.dbapi.Cursor):  # type: ignore[misc]
             return
         connection = self._c
         if not connection._in_transaction and not connection.autocommit:  # noqa: SLF001  # as the driver does
-            connection.execute_simple("begin transaction")
+            connection.begin_with_next()
         run = connection.execute_prepared if self.prepared else connection.execute_unnamed
         self._context = run(numbered(operation), args, self._input_oids)
         self._row_iter = None if self._context.rows is None else iter(self._context.rows)
@@ -89,6 +100,7 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         self.begin_sql = "begin"
         self.statements = 0
         self.plan_age_s = PLAN_AGE_S
+        self._begin: Context | None = None
         self._prepared: dict[tuple[str, tuple[int, ...]], _Prepared] = {}
         self._names = 0
         super().__init__(*args, **kwargs)
@@ -148,10 +160,42 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         self._prepared[key] = _Prepared(name, monotonic(), answers.columns, answers.input_funcs)
         return answers
 
+    def begin_with_next(self) -> None:
+        """Let a transaction begin in the same round trip as the next statement.
+
+        Should the server refuse to begin, it refuses the statement too: nothing runs outside of a
+        transaction, as `begin_sql` fails only after its BEGIN.
+        """
+        self._begin = Context(self.begin_sql)
+        with self._counting(None):
+            self.send_QUERY(self.begin_sql)
+
+    def send_PARSE(self, name: bytes, statement: str, oids: Sequence[int] = ()) -> None:  # noqa: N802
+        """Send Parse as the driver does, but without asking the server to answer it at once."""
+        known = [0 if oid == -1 else oid for oid in oids]
+        text = statement.encode(self._client_encoding) + NULL_BYTE
+        self._send_message(PARSE, name + text + struct.pack(f"!H{len(known)}i", len(known), *known))
+
+    def send_BIND(self, name: bytes, params: Sequence[str | None]) -> None:  # noqa: N802
+        """Send Bind as the driver does, but without asking the server to answer it at once."""
+        body = bytearray(NULL_BYTE + name + struct.pack("!HH", 0, len(params)))
+        for value in params:
+            encoded = None if value is None else value.encode(self._client_encoding)
+            body += struct.pack("!i", -1 if encoded is None else len(encoded))
+            body += encoded or b""
+        self._send_message(BIND, body + struct.pack("!H", 0))
+
     def _run(self, answers: Context) -> None:
-        self.send_EXECUTE()
-        pg8000.core._write(self._sock, SYNC_MSG)  # noqa: SLF001  # the driver has no public door
+        pg8000.core._write(self._sock, EXECUTE_MSG + SYNC_MSG)  # noqa: SLF001  # the driver has no public door
         pg8000.core._flush(self._sock)  # noqa: SLF001
+        begin, self._begin = self._begin, None
+        try:
+            if begin is not None:
+                self.handle_messages(begin)
+        except DatabaseError:
+            with suppress(DatabaseError):
+                self.handle_messages(answers)
+            raise
         self.handle_messages(answers)
 
     @contextmanager
