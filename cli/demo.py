@@ -9,12 +9,11 @@ from typing import Any
 from cli.api import Api, api_from_environment
 from cli.demo_stack import stack_of_its_own
 from cli.exits import FAILED, NOT_FOUND, CommandError
-from cli.runs import log_line, step_line
+from cli.run_lines import TERMINAL, log_line, step_line
 
 NAME = "Demo: triage new tickets"
 PATIENCE_S = 60
 POLL_S = 0.1
-TERMINAL = frozenset({"SUCCEEDED", "FAILED", "DEAD_LETTER"})
 
 Json = dict[str, Any]
 
