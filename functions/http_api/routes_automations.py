@@ -1,5 +1,7 @@
 """Routes about automations as a whole; their parts are in routes_definitions."""
 
+from functools import partial
+
 from http_api import bodies
 from http_api.bodies import JsonObject
 from http_api.dispatch import Call
@@ -14,7 +16,8 @@ from http_api.query import word_in
 from http_api.routing import route
 from whenthen.domain.kinds import AutomationStatus
 from whenthen.domain.schemas.automations import CreateAutomation, PatchAutomation, StatusBody
-from whenthen.engine import manage_automations
+from whenthen.engine import align_schedules, manage_automations
+from whenthen.engine.edit_definition import follow_up
 
 
 @route(
@@ -80,12 +83,17 @@ def patch_automation(call: Call[PatchAutomation]) -> JsonObject:
     patched = manage_automations.patch(
         call.connection, call.caller, automation_id, call.body, if_match
     )
-    return bodies.automation_detail(patched)
+    call.after_commit(partial(follow_up, edited=patched))
+    return bodies.automation_detail(patched.automation)
 
 
 @route("DELETE", "/automations/{automationId}", needs=EDIT_AUTOMATION, status=204)
 def archive_automation(call: Call[None]) -> None:
-    manage_automations.archive(call.connection, call.caller, call.path_id("automationId"))
+    automation_id = call.path_id("automationId")
+    aligned = manage_automations.archive(call.connection, call.caller, automation_id)
+    call.after_commit(
+        partial(align_schedules.follow_up, automation_id=automation_id, aligned=aligned)
+    )
 
 
 @route(
@@ -99,4 +107,5 @@ def archive_automation(call: Call[None]) -> None:
 def set_status(call: Call[StatusBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     changed = manage_automations.set_status(call.connection, call.caller, automation_id, call.body)
-    return bodies.automation_detail(changed)
+    call.after_commit(partial(follow_up, edited=changed))
+    return bodies.automation_detail(changed.automation)

@@ -1,5 +1,7 @@
 """Routes that replace a part of an automation's definition."""
 
+from functools import partial
+
 from http_api import bodies
 from http_api.bodies import JsonObject
 from http_api.dispatch import Call
@@ -7,6 +9,7 @@ from http_api.needs import EDIT_AUTOMATION
 from http_api.routing import route
 from whenthen.domain.schemas.automations import ActionsBody, ConditionBody, TriggersBody
 from whenthen.engine import edit_definition
+from whenthen.engine.edit_definition import follow_up
 
 
 @route(
@@ -27,6 +30,7 @@ from whenthen.engine import edit_definition
 def put_triggers(call: Call[TriggersBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     edited = edit_definition.put_triggers(call.connection, call.caller, automation_id, call.body)
+    call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)
 
 
@@ -41,6 +45,7 @@ def put_triggers(call: Call[TriggersBody]) -> JsonObject:
 def put_condition(call: Call[ConditionBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     edited = edit_definition.put_condition(call.connection, call.caller, automation_id, call.body)
+    call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)
 
 
@@ -61,4 +66,5 @@ def put_condition(call: Call[ConditionBody]) -> JsonObject:
 def put_actions(call: Call[ActionsBody]) -> JsonObject:
     automation_id = call.path_id("automationId")
     edited = edit_definition.put_actions(call.connection, call.caller, automation_id, call.body)
+    call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)

@@ -1,6 +1,7 @@
 """Routes about the versions of an automation: their list, one of them, and back to it."""
 
 import re
+from functools import partial
 from typing import Final
 
 from http_api import bodies
@@ -12,6 +13,7 @@ from http_api.request import Request
 from http_api.routing import route
 from whenthen.domain.errors import NotFoundError
 from whenthen.engine import read_versions, restore_version
+from whenthen.engine.edit_definition import follow_up
 
 # An integer of Postgres has one digit more, but no automation so many versions.
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
@@ -63,6 +65,7 @@ def get_version(call: Call[None]) -> JsonObject:
 def restore(call: Call[None]) -> JsonObject:
     automation_id, number = call.path_id("automationId"), _number(call.request)
     edited = restore_version.restore(call.connection, call.caller, automation_id, number)
+    call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)
 
 

@@ -117,14 +117,21 @@ def lone(shared_url: str) -> Iterator[Database]:
 
 @pytest.fixture(scope="module")
 def acting_context(postgres: Server, template_database: str) -> Iterator[Context]:
-    """A database, a stream and a queue for all tests of a module, one after another."""
+    """A database, a stream and queues for all tests of a module, one after another."""
     with mock_aws():
         boto3.client("kinesis").create_stream(StreamName="events", ShardCount=1)
         queue_url = boto3.client("sqs").create_queue(QueueName="runs")["QueueUrl"]
+        notice_url = boto3.client("sqs").create_queue(QueueName="notices")["QueueUrl"]
         name = f"a{uuid4().hex}"
         url = postgres.create(name, template_database)
         made = Context(
-            settings_for(url, EVENT_STREAM_NAME="events", RUN_QUEUE_URL=queue_url), "test"
+            settings_for(
+                url,
+                EVENT_STREAM_NAME="events",
+                RUN_QUEUE_URL=queue_url,
+                NOTICE_QUEUE_URL=notice_url,
+            ),
+            "test",
         )
         yield made
         made.database.close()

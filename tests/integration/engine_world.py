@@ -272,6 +272,7 @@ class World:
                 "payload": row["payload"],
                 "automationContext": row["automation_context"],
                 "outboxId": str(row["id"]),
+                "actorId": str(row["actor_id"]) if row["actor_id"] else None,
             }
             for row in rows
         ]

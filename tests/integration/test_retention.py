@@ -98,6 +98,14 @@ def test_runs_go_in_batches_and_only_while_there_is_time(
 
 
 AGED = {
+    "schedule_occurrences": (
+        90,
+        "(schedule_id, version, scheduled_for, outcome) values (:i, 1, whenthen_now(), 'missed')",
+    ),
+    "ticks": (
+        8,
+        "(name, started_at) select cast(:i as uuid), whenthen_now()",
+    ),
     "audit_log": (
         365,
         (

@@ -66,6 +66,7 @@ def test_a_claimed_run_is_read_whole(world: StoreWorld) -> None:
         next_action=0,
         forced=False,
         cancelled_by=None,
+        actor_id=None,
         deaths=0,
         created_at=row["created_at"],
         started_at=row["started_at"],

@@ -1,6 +1,6 @@
 """One move of a run writes all that belongs to it, or nothing at all."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -208,6 +208,28 @@ def test_nothing_is_taken_back_from_a_step_that_is_not_started(
     before = world.steps(held.run_id)
     settled(world, move(world, held, RunStatus.PENDING, untried_action_id=held.action_ids[0]))
     assert world.steps(held.run_id) == before
+
+
+@pytest.mark.parametrize("status", [RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.DEAD_LETTER])
+def test_an_end_leaves_no_step_waiting_but_keeps_the_attempt_that_was_made(
+    world: StoreWorld, status: RunStatus
+) -> None:
+    held = world.running()
+    world.step(held.run_id, held.action_ids[0], "WAITING", attempts=1)
+    settled(world, move(world, held, status, untried_action_id=held.action_ids[0]))
+    (step,) = world.steps(held.run_id)
+    assert (step["status"], step["attempts"], step["error"]) == ("FAILED", 1, None)
+    assert step["finished_at"] is not None
+
+
+def test_a_step_waits_until_its_run_is_due_to_the_microsecond(world: StoreWorld) -> None:
+    held = world.running()
+    due_at = datetime(2027, 1, 1, 9, 0, 0, 123_456, tzinfo=UTC)
+    waiting = done(held, status=StepStatus.WAITING, output=None, ms=None)
+    settled(world, move(world, held, RunStatus.PENDING, step=waiting, due_in_s=5, due_at=due_at))
+    (step,) = world.steps(held.run_id)
+    assert (step["status"], step["resume_at"], step["finished_at"]) == ("WAITING", due_at, None)
+    assert world.row(held.run_id)["due_at"] == due_at
 
 
 @pytest.mark.parametrize("attempts", [1, 2])

@@ -60,6 +60,8 @@ DATA_ACTIONS = frozenset(
         ActionType.CREATE_NOTIFICATION,
     }
 )
+# A DELAY is the engine's own: all that it does is in its step row and in its run's.
+RECORDED_ACTIONS = DATA_ACTIONS | {ActionType.DELAY}
 
 
 class EventType(StrEnum):

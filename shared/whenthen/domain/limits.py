@@ -81,6 +81,15 @@ PREVIEW_FIRES_MAX: Final = 50
 # What a preview may begin with: zones have had their rules since then, and nobody plans further.
 PREVIEW_FIRST_YEAR: Final = 1970
 PREVIEW_LAST_YEAR: Final = 2200
+# A tick takes instants up to so far ahead, since the next one comes a minute later.
+FIRE_AHEAD_S: Final = 60
+# An instant that no tick has come for by then was missed: two ticks in a row may be lost.
+MISSED_AFTER_S: Final = 150
+# Of one gap of one schedule the newest instants become rows, the older ones one row together.
+GAP_ROWS_MAX: Final = 1_000
+# A tick moves so many schedules in one transaction, fewer if they have more instants than these.
+FIRE_BATCH_MAX: Final = 1_000
+FIRE_BATCH_MAX_INSTANTS: Final = 5_000
 CATCH_UP_WINDOW_MIN_S: Final = 60
 CATCH_UP_WINDOW_DEFAULT_S: Final = 3_600
 CATCH_UP_WINDOW_MAX_S: Final = 604_800
@@ -116,6 +125,8 @@ RELAY_BATCH_MAX: Final = 500
 NOTICE_WAKE_S: Final = 120
 
 # -- chains
+# A webhook to this deployment is answered within minutes; a queue on the way may hold it longer.
+LOOP_HEADER_LIVES_S: Final = 3_600
 MAX_DEPTH_DEFAULT: Final = 5
 RUNS_PER_MINUTE_DEFAULT: Final = 600
 CHAINED_RUNS_PER_DAY_DEFAULT: Final = 10_000

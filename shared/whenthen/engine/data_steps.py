@@ -11,24 +11,39 @@ from sqlalchemy.engine import Connection
 from whenthen.actions import registry
 from whenthen.actions.requests import StepAnswer, StepRequest, StepSuccess
 from whenthen.domain import limits
-from whenthen.domain.errors import ActionTimeoutError, WhenthenError
+from whenthen.domain.errors import ActionTimeoutError
+from whenthen.domain.kinds import ActionType
+from whenthen.domain.rules.named_secrets import tells_people
 from whenthen.domain.rules.run_guards import Go, Standing, Verdict, before_further_step
 from whenthen.domain.rules.run_outcome import FinishedStep
 from whenthen.engine.commit_moves import commit, lost_connection, refresh, send_after_commit
 from whenthen.engine.context import Context
+from whenthen.engine.delay_steps import Wait, is_put_off, take_delays
 from whenthen.engine.prepare_step import prepare_step
+from whenthen.engine.reveal_secrets import may_need_secrets, reveal_secrets
 from whenthen.engine.run_progress import RunProgress
-from whenthen.engine.step_settlements import step_done, step_failed, stopped
+from whenthen.engine.step_settlements import (
+    released,
+    step_done,
+    step_failed,
+    step_waits,
+    stopped,
+)
+from whenthen.store import clock
 from whenthen.store.outbox import OutboxEvent
 from whenthen.store.run_settlements import Holding, Settlement, hold, settle
 
 _log = logging.getLogger("whenthen.execute")
 
+# A DELAY that is over but could not be ended is looked at again after this long.
+_PUT_OFF_S = 1
+
 
 @dataclass(frozen=True, slots=True)
 class _Try:
     progress: RunProgress
-    request: StepRequest
+    # None: a DELAY that is over, for which there is nothing left to prepare.
+    request: StepRequest | None
 
 
 @dataclass(slots=True)
@@ -87,6 +102,10 @@ def _take_failed(context: Context, progress: RunProgress, error: Exception) -> l
             return []
         if present.index != progress.index:
             return [present]
+    if progress.has_waited and is_put_off(error):
+        # As a failure of the step it would make the whole delay begin anew.
+        commit(context, [released(progress.run, progress.lease, due_in_s=_PUT_OFF_S)])
+        return []
     _count(context, progress, "failed")
     commit(context, [step_failed(progress, error, max_retries=context.settings.max_retries)])
     return []
@@ -96,22 +115,34 @@ def _prepare(context: Context, runs: Sequence[RunProgress]) -> tuple[list[_Try],
     tries: list[_Try] = []
     refusals: list[Settlement] = []
     for progress in runs:
+        if progress.has_waited:
+            tries.append(_Try(progress, None))
+            continue
         try:
+            if tells_people(progress.action.type) and may_need_secrets(progress):
+                reveal_secrets(context, progress)
             tries.append(_Try(progress, prepare_step(progress, context.settings)))
-        except WhenthenError as error:
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is classified
             _count(context, progress, "failed")
             refusals.append(step_failed(progress, error, max_retries=context.settings.max_retries))
     return tries, refusals
 
 
 def _take_together(context: Context, tries: Sequence[_Try]) -> list[RunProgress]:
-    timeout_s = min(item.request.timeout_s for item in tries)
+    timeout_s = min(item.progress.action.timeout_s for item in tries)
     deadline_s = monotonic() + timeout_s
-    group = context.database.transact(
-        lambda connection: _work(context, connection, tries, deadline_s),
-        lock_timeout_ms=limits.LOCK_TIMEOUT_MS if len(tries) == 1 else limits.GROUP_LOCK_TIMEOUT_MS,
-        statement_timeout_ms=round(timeout_s * 1000),
-    )
+    lock_timeout_ms = limits.LOCK_TIMEOUT_MS if len(tries) == 1 else limits.GROUP_LOCK_TIMEOUT_MS
+    try:
+        group = context.database.transact(
+            lambda connection: _work(context, connection, tries, deadline_s),
+            lock_timeout_ms=lock_timeout_ms,
+            statement_timeout_ms=round(timeout_s * 1000),
+        )
+    except Exception as error:
+        if monotonic() > deadline_s and not lost_connection(error):
+            # The server stopped the statement that was still running when the time was up.
+            raise ActionTimeoutError("the step took longer than its timeout") from error
+        raise
     send_after_commit(context, group.settlements, group.moved, group.events)
     for progress in group.failed:
         _count(context, progress, "failed")
@@ -164,32 +195,40 @@ def _verdict(progress: RunProgress, holding: Holding) -> Verdict:
     )
 
 
-def _apply(connection: Connection, tries: Sequence[_Try]) -> list[tuple[_Try, StepAnswer, int]]:
-    by_type: dict[str, list[_Try]] = {}
+def _apply(
+    connection: Connection, tries: Sequence[_Try]
+) -> list[tuple[_Try, StepAnswer | Wait, int]]:
+    by_type: dict[ActionType, list[_Try]] = {}
     for item in tries:
         by_type.setdefault(item.progress.action.type, []).append(item)
-    answered = []
-    for same in by_type.values():
+    answered: list[tuple[_Try, StepAnswer | Wait, int]] = []
+    for type_, same in by_type.items():
         started_s = monotonic()
-        apply = registry.data_executor(same[0].progress.action.type)
-        answers = apply(connection, [item.request for item in same])
+        requests = [item.request for item in same]
+        answers: Sequence[StepAnswer | Wait]
+        if type_ == ActionType.DELAY:
+            answers = take_delays(requests, clock.now(connection))
+        else:
+            answers = registry.data_executor(type_)(connection, [r for r in requests if r])
         ms = round((monotonic() - started_s) * 1000)
         answered += [(item, answer, ms) for item, answer in zip(same, answers, strict=True)]
     return answered
 
 
 def _add_outcome(
-    context: Context, group: _Group, progress: RunProgress, answer: StepAnswer, ms: int
+    context: Context, group: _Group, progress: RunProgress, answer: StepAnswer | Wait, ms: int
 ) -> None:
-    if isinstance(answer, StepSuccess):
-        done = step_done(progress, answer, ms, Go())
-        group.settlements.append(done.settlement)
-        group.finished.append((progress, done.finished))
-        return
-    group.failed.append(progress)
-    group.settlements.append(
-        step_failed(progress, answer, max_retries=context.settings.max_retries)
-    )
+    match answer:
+        case StepSuccess():
+            done = step_done(progress, answer, ms, Go())
+            group.settlements.append(done.settlement)
+            group.finished.append((progress, done.finished))
+        case Wait():
+            group.settlements.append(step_waits(progress, answer))
+        case refusal:
+            group.failed.append(progress)
+            max_retries = context.settings.max_retries
+            group.settlements.append(step_failed(progress, refusal, max_retries=max_retries))
 
 
 def _count(context: Context, progress: RunProgress, outcome: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from whenthen.domain.errors import NotFoundError
+from whenthen.domain.kinds import AutomationStatus, TriggerType
 from whenthen.domain.rules.automation_status import refuse_archived
 from whenthen.domain.rules.permissions import Level
 from whenthen.domain.rules.same_value import same_value
@@ -16,6 +17,8 @@ from whenthen.domain.schemas.automations import (
     TriggersBody,
     stored_actions,
 )
+from whenthen.engine import align_schedules
+from whenthen.engine.align_schedules import Aligned, align
 from whenthen.engine.check_definition import check_definition
 from whenthen.engine.identify import Caller, require_on
 from whenthen.engine.plan_triggers import PlannedTriggers, plan_triggers, trigger_rows
@@ -26,15 +29,28 @@ from whenthen.store.new_id import new_id
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
+    from whenthen.engine.context import Context
     from whenthen.engine.webhook_secrets import WebhookSecret
+
+
+NOT_ALIGNED = Aligned()
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """An automation after a write, and the webhook secret that was made for it, if one was."""
+    """An automation after a write, and the webhook secret that was made for it, if one was.
+
+    `aligned` is what became of its schedules: `follow_up` once the write is committed.
+    """
 
     automation: AutomationDetail
     made: "WebhookSecret | None" = None
+    aligned: Aligned = NOT_ALIGNED
+
+
+def follow_up(context: "Context", edited: Edited) -> None:
+    """Do what follows from a write once it is committed; raises nothing."""
+    align_schedules.follow_up(context, edited.automation.id, edited.aligned)
 
 
 def put_triggers(
@@ -51,10 +67,13 @@ def put_triggers(
     check_definition(connection, caller, triggers=body.triggers)
     before = automations.version_body(connection, head.id, head.version)
     planned = plan_triggers(body.triggers, before.triggers)
+    aligned = NOT_ALIGNED
     if not same_value(planned.stored, before.triggers) or _is_new_secret(connection, head, planned):
         after = replace(before, triggers=planned.stored)
-        save_version(connection, caller, head, after, rearmed=True, new_digest=planned.new_digest)
-    return Edited(detail_of(connection, head.id), planned.made)
+        aligned = save_version(
+            connection, caller, head, after, rearmed=True, new_digest=planned.new_digest
+        )
+    return Edited(detail_of(connection, head.id), planned.made, aligned)
 
 
 def put_condition(
@@ -68,9 +87,10 @@ def put_condition(
     """
     head = locked(connection, caller, automation_id)
     before = automations.version_body(connection, head.id, head.version)
+    aligned = NOT_ALIGNED
     if not same_value(body.condition, before.condition):
-        save_version(connection, caller, head, replace(before, condition=body.condition))
-    return Edited(detail_of(connection, head.id))
+        aligned = save_version(connection, caller, head, replace(before, condition=body.condition))
+    return Edited(detail_of(connection, head.id), aligned=aligned)
 
 
 def put_actions(
@@ -90,9 +110,10 @@ def put_actions(
     known = [UUID(one["id"]) for one in before.actions]
     ids = action_ids([one.id for one in body.actions], known, new_id)
     stored = stored_actions(body.actions, ids)
+    aligned = NOT_ALIGNED
     if not same_value(stored, before.actions):
-        save_version(connection, caller, head, replace(before, actions=stored))
-    return Edited(detail_of(connection, head.id))
+        aligned = save_version(connection, caller, head, replace(before, actions=stored))
+    return Edited(detail_of(connection, head.id), aligned=aligned)
 
 
 def locked(connection: "Connection", caller: Caller, automation_id: UUID) -> AutomationHead:
@@ -122,16 +143,19 @@ def save_version(  # noqa: PLR0913  # what changes, and how much must follow fro
     rearmed: bool = False,
     new_digest: bytes | None = None,
     restored: int | None = None,
-) -> None:
+) -> Aligned:
     """Write the next version of a locked automation; `rearmed` when triggers or database changed.
 
-    `restored` is the version that this one repeats, for the audit log.
+    Its schedules follow in the same transaction. `restored` is the version that this one repeats,
+    for the audit log.
 
     Raises:
         InvalidError: `SECRET_INVALID`, the webhook secret is another automation's.
 
     """
-    automations.write_version(connection, head, body, caller.user_id, rearmed=rearmed)
+    has_schedules = automations.write_version(
+        connection, head, body, caller.user_id, rearmed=rearmed
+    )
     if rearmed:
         rows = trigger_rows(head, body.triggers, new_digest)
         automation_triggers.replace(connection, head.id, head.workspace_id, rows)
@@ -139,6 +163,10 @@ def save_version(  # noqa: PLR0913  # what changes, and how much must follow fro
     if restored is not None:
         data["restored"] = restored
     note_change(connection, caller, head, "automation.updated", data)
+    wants_schedules = head.status is AutomationStatus.ACTIVE and any(
+        one["type"] == TriggerType.SCHEDULE for one in body.triggers
+    )
+    return align(connection, [head.id]) if has_schedules or wants_schedules else NOT_ALIGNED
 
 
 def note_change(

@@ -8,6 +8,7 @@ from functools import partial
 from uuid import UUID, uuid4
 
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from whenthen.actions import registry
 from whenthen.aws.run_queue import QueuedRun
@@ -18,12 +19,14 @@ from whenthen.domain.rules.run_guards import Go, Standing, Start, Verdict, befor
 from whenthen.domain.rules.wake_up import pending_wake
 from whenthen.domain.schemas.events import read_context
 from whenthen.engine import finish_run
+from whenthen.engine.avoid_overlap import overlaps
 from whenthen.engine.commit_moves import commit
 from whenthen.engine.context import Context
 from whenthen.engine.data_steps import take_data_steps
 from whenthen.engine.outside_steps import Stragglers, take_outside_step
 from whenthen.engine.prepare_step import record_properties
 from whenthen.engine.run_progress import RunProgress, begin
+from whenthen.engine.send import send_runs
 from whenthen.engine.step_settlements import continued, released, stopped
 from whenthen.store import run_claims
 from whenthen.store.run_claims import ClaimedRun, WaitingRun
@@ -33,6 +36,8 @@ _log = logging.getLogger("whenthen.execute")
 
 # A run that newer code defined is left alone this long: a deployment is under way.
 _NEWER_WAIT_S = 60
+# A run that could not find out whether it overlaps asks again after so long.
+_UNSURE_WAIT_S = 5
 # Time that recording a step may need after its action has used its whole timeout.
 _RECORDING_S = 10
 
@@ -79,17 +84,28 @@ def _execute_together(
     stragglers: Stragglers,
 ) -> None:
     runs = _admit(context, claimed, lease)
-    outside = [progress for progress in runs if not _is_data(progress)]
+    group, outside = _split(runs)
     with ThreadPoolExecutor(max_workers=max(1, len(runs))) as pool:
         alone = partial(_take_alone, context, remaining_s=remaining_s, stragglers=stragglers)
         pending = [pool.submit(alone, progress) for progress in outside]
-        group = [progress for progress in runs if _is_data(progress)]
         while group := _with_time(context, group, remaining_s):
-            group = _guarded(partial(take_data_steps, context), group)
-            pending += [pool.submit(alone, item) for item in group if not _is_data(item)]
-            group = [item for item in group if _is_data(item)]
+            group, outside = _split(_guarded(partial(take_data_steps, context), group))
+            pending += [pool.submit(alone, progress) for progress in outside]
         for future in pending:
             future.result()
+
+
+def _split(runs: Sequence[RunProgress]) -> tuple[list[RunProgress], list[RunProgress]]:
+    """Return the runs whose present step is a data step, and the others, each asked once.
+
+    A run that is handed to a thread moves on at once: asked again, it would be found on both sides
+    and its next step taken twice.
+    """
+    group: list[RunProgress] = []
+    outside: list[RunProgress] = []
+    for progress in runs:
+        (group if _is_data(progress) else outside).append(progress)
+    return group, outside
 
 
 def _claim(
@@ -108,7 +124,7 @@ def _send_waiting(context: Context, waiting: Sequence[WaitingRun]) -> None:
         delay_s = pending_wake(run.due_in_s).send_delay_s
         if delay_s is not None:
             messages.append(QueuedRun(run.id, run.workspace_id, delay_s))
-    context.run_queue.send(messages)
+    send_runs(context, messages)
 
 
 def _admit(context: Context, claimed: Sequence[ClaimedRun], lease: UUID) -> list[RunProgress]:
@@ -120,7 +136,12 @@ def _admit(context: Context, claimed: Sequence[ClaimedRun], lease: UUID) -> list
             settlements.append(released(run, lease, due_in_s=_NEWER_WAIT_S))
             continue
         progress = begin(run, lease)
-        verdict = _verdict(context, progress)
+        try:
+            verdict = _verdict(context, progress)
+        except SQLAlchemyError:
+            _log.warning("run given back", exc_info=True, extra={"run_id": str(run.id)})
+            settlements.append(released(run, lease, due_in_s=_UNSURE_WAIT_S))
+            continue
         if not isinstance(verdict, Go):
             settlements.append(stopped(progress, verdict))
         elif progress.index == len(progress.actions):
@@ -140,14 +161,21 @@ def _verdict(context: Context, progress: RunProgress) -> Verdict:
         forced=run.forced,
         has_finished_step=any(step.status == StepStatus.SUCCEEDED for step in run.steps),
     )
+    if not progress.is_first_try:
+        verdict = before_claimed_run(standing, None)
+        if isinstance(verdict, Go):
+            # Half done, it goes on beside another one; if there is none, the next ones see it.
+            overlaps(context, run)
+        return verdict
     start = Start(
         context=read_context(run.input.get("automationContext")),
         automation_id=run.automation_id,
         max_depth=context.settings.max_depth,
         action_count=len(run.actions),
+        overlaps=partial(overlaps, context, run),
         evaluate=partial(_evaluate, progress),
     )
-    return before_claimed_run(standing, start if progress.is_first_try else None)
+    return before_claimed_run(standing, start)
 
 
 def _evaluate(progress: RunProgress) -> Evaluation:

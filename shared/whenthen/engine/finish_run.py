@@ -14,6 +14,9 @@ from whenthen.engine.run_progress import RunProgress
 from whenthen.store.outbox import OutboxEvent, new_event
 from whenthen.store.run_settlements import Settlement, StepResult
 
+# Skips that are about the instant and not about what the run found: they show in its occurrence.
+_SKIPS_OCCURRENCE = frozenset({SkipReason.OVERLAP, SkipReason.SUPERSEDED})
+
 
 @dataclass(frozen=True, slots=True)
 class RunError:
@@ -56,7 +59,11 @@ def skipped(
         lines=[log_lines.run_skipped(reason, explain)],
         output=run_outcome.skip_output(reason),
     )
-    return replace(ending, untried_action_id=progress.claimed_action_id)
+    return replace(
+        ending,
+        untried_action_id=progress.claimed_action_id,
+        skipped_occurrence=reason.value if reason in _SKIPS_OCCURRENCE else None,
+    )
 
 
 def failed(
@@ -114,6 +121,7 @@ def _end(  # noqa: PLR0913  # one parameter for each part of an end
         error=error,
         lines=lines,
         events=[*events, *_executed(progress, status, error)],
+        freed_schedule_id=progress.run.overlap_schedule_id,
     )
 
 

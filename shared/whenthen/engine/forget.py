@@ -17,6 +17,9 @@ DEAD_EVENT_DAYS: Final = 30
 IDEMPOTENCY_KEY_DAYS: Final = 1
 RATE_DAYS: Final = 2
 REQUEST_COUNT_DAYS: Final = 1
+OCCURRENCE_DAYS: Final = 90
+# They decide what of the last days was missed; what is caught up is at most a week old.
+TICK_DAYS: Final = 8
 BATCH: Final = 1_000
 
 _AGED: Final = (
@@ -58,6 +61,12 @@ def forget(context: Context, has_time: Callable[[], bool]) -> int:
             before=now - timedelta(days=REQUEST_COUNT_DAYS),
             limit=BATCH,
         ),
+        partial(
+            retention.delete_occurrences,
+            before=now - timedelta(days=OCCURRENCE_DAYS),
+            limit=BATCH,
+        ),
+        partial(retention.delete_ticks, before=now - timedelta(days=TICK_DAYS), limit=BATCH),
     ]
     return sum(_all_of(context, deletion, has_time) for deletion in deletions)
 

@@ -15,8 +15,10 @@ from whenthen.domain.schemas.automations import (
     StatusBody,
     stored_actions,
 )
+from whenthen.engine.align_schedules import Aligned, align
 from whenthen.engine.check_definition import check_definition
 from whenthen.engine.edit_definition import (
+    NOT_ALIGNED,
     Edited,
     detail_of,
     locked,
@@ -89,7 +91,7 @@ def patch(
     automation_id: UUID,
     body: PatchAutomation,
     if_match: int | None,
-) -> AutomationDetail:
+) -> Edited:
     """Change name, description or database; what is absent stays, and no change no version.
 
     Raises:
@@ -104,18 +106,21 @@ def patch(
         raise PreconditionError("VERSION_MISMATCH", "the automation has changed", details)
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     after = replace(head, **changes)
+    aligned = NOT_ALIGNED
     if after != head:
         _check_scope(connection, caller, head, after)
         before = automations.version_body(connection, head.id, head.version)
         rearmed = after.database_id != head.database_id
-        save_version(connection, caller, after, before, rearmed=rearmed)
-    return detail_of(connection, head.id)
+        aligned = save_version(connection, caller, after, before, rearmed=rearmed)
+    return Edited(detail_of(connection, head.id), aligned=aligned)
 
 
 def set_status(
     connection: "Connection", caller: Caller, automation_id: UUID, body: StatusBody
-) -> AutomationDetail:
+) -> Edited:
     """Take the status that the status machine allows; no version comes of it.
+
+    Schedules are there while the automation is ACTIVE, and begin anew each time.
 
     Raises:
         ConflictError: `INVALID_TRANSITION`, `ARCHIVED`.
@@ -123,25 +128,28 @@ def set_status(
     """
     head = locked(connection, caller, automation_id)
     transition(head.status, body.status)
-    _take_status(connection, caller, head, body.status)
-    return detail_of(connection, head.id)
+    aligned = _take_status(connection, caller, head, body.status)
+    return Edited(detail_of(connection, head.id), aligned=aligned)
 
 
-def archive(connection: "Connection", caller: Caller, automation_id: UUID) -> None:
+def archive(connection: "Connection", caller: Caller, automation_id: UUID) -> Aligned:
     """Make an automation ARCHIVED; a second call changes nothing."""
     head = automations.lock(connection, automation_id)
-    if head is not None and head.status is not AutomationStatus.ARCHIVED:
-        require_on(caller, head.database_id, Level.EDIT)
-        _take_status(connection, caller, head, AutomationStatus.ARCHIVED)
+    if head is None or head.status is AutomationStatus.ARCHIVED:
+        return NOT_ALIGNED
+    require_on(caller, head.database_id, Level.EDIT)
+    return _take_status(connection, caller, head, AutomationStatus.ARCHIVED)
 
 
 def _take_status(
     connection: "Connection", caller: Caller, head: AutomationHead, status: AutomationStatus
-) -> None:
-    automations.set_status(connection, head.id, status)
+) -> Aligned:
+    may_have_schedules = automations.set_status(connection, head.id, status)
     archived = status is AutomationStatus.ARCHIVED
     action = "automation.archived" if archived else "automation.status_changed"
     note_change(connection, caller, head, action, {"from": head.status.value, "to": status.value})
+    activated = status is AutomationStatus.ACTIVE
+    return align(connection, [head.id], activated=activated) if may_have_schedules else NOT_ALIGNED
 
 
 def _new_head(caller: Caller, body: CreateAutomation) -> AutomationHead:

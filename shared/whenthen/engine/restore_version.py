@@ -10,7 +10,13 @@ from whenthen.domain.rules.same_value import same_value
 from whenthen.domain.schemas import problems
 from whenthen.domain.schemas.automations import CreateAutomation
 from whenthen.engine.check_definition import check_definition
-from whenthen.engine.edit_definition import Edited, detail_of, locked, save_version
+from whenthen.engine.edit_definition import (
+    NOT_ALIGNED,
+    Edited,
+    detail_of,
+    locked,
+    save_version,
+)
 from whenthen.engine.identify import Caller, require_on
 from whenthen.engine.plan_triggers import plan_triggers
 from whenthen.store import automations, version_reads
@@ -44,9 +50,10 @@ def restore(connection: "Connection", caller: Caller, automation_id: UUID, numbe
     planned = plan_triggers(sent.triggers, before.triggers)
     after = replace(head, name=old.name, database_id=old.database_id)
     body = VersionBody(planned.stored, old.condition, old.actions)
+    aligned = NOT_ALIGNED
     if after != head or not same_value(_parts(body), _parts(before)):
         same_triggers = same_value(body.triggers, before.triggers)
-        save_version(
+        aligned = save_version(
             connection,
             caller,
             after,
@@ -55,7 +62,7 @@ def restore(connection: "Connection", caller: Caller, automation_id: UUID, numbe
             new_digest=planned.new_digest,
             restored=number,
         )
-    return Edited(detail_of(connection, head.id), planned.made)
+    return Edited(detail_of(connection, head.id), planned.made, aligned)
 
 
 def _check(

@@ -37,9 +37,14 @@ class RunProgress:
     attempt: int
     finished: dict[UUID, FinishedStep]
     start_logged: bool = False
+    # The present action is a DELAY that began before this claim, which has woken it.
+    has_waited: bool = False
     # Lines that wait for the next settlement, such as warnings of the interpolation.
     pending_lines: list[LogLine] = field(default_factory=list)
     read_at_s: float = field(default_factory=monotonic)
+    # Name and value of each secret that this worker has read for the run's steps so far; a secret
+    # that was set anew meanwhile has two values.
+    secrets: set[tuple[str, str]] = field(default_factory=set, repr=False)
 
     @property
     def id(self) -> UUID:
@@ -75,12 +80,18 @@ class RunProgress:
     @property
     def is_first_try(self) -> bool:
         """Whether no step of this generation was tried before the present claim."""
-        return not self.finished and self.attempt <= 1 and len(self.run.steps) <= 1
+        tried = self.finished or self.attempt > 1 or len(self.run.steps) > 1
+        return not (tried or self.has_waited)
 
     @cached_property
     def event(self) -> dict[str, Any]:
         """The flattened event that started the run."""
         return build_trigger_event(self.run.input)
+
+    @property
+    def secret_values(self) -> list[str]:
+        """The values that nothing written down of this run may show, in a constant order."""
+        return sorted(value for _, value in self.secrets)
 
     @property
     def elapsed_ms(self) -> int:
@@ -91,6 +102,7 @@ class RunProgress:
         """Count the present action as done and turn to the next one, whose try is its first."""
         self.finished[self.action.id] = step
         self.attempt = 1
+        self.has_waited = False
         self.start_logged = True
         self.pending_lines = []
 
@@ -108,12 +120,14 @@ def begin(run: ClaimedRun, lease: UUID) -> RunProgress:
     if progress.index < len(progress.actions):
         present = by_id.get(progress.action.id)
         progress.attempt = present.attempts if present else 1
+        progress.has_waited = present is not None and present.status == StepStatus.WAITING
+        progress.start_logged = progress.has_waited
     return progress
 
 
 def resume(progress: RunProgress, run: ClaimedRun) -> RunProgress:
     """Return the progress of `run`, read anew under the same lease after a doubtful commit."""
-    return replace(begin(run, progress.lease), start_logged=True)
+    return replace(begin(run, progress.lease), start_logged=True, secrets=progress.secrets)
 
 
 def _action(index: int, stored: Mapping[str, Any]) -> Action:

@@ -13,6 +13,7 @@ from whenthen.domain.kinds import RunStatus, StepStatus
 from whenthen.domain.rules import log_lines
 from whenthen.domain.rules.classify import Classification, classify_error
 from whenthen.domain.rules.log_lines import LogLine
+from whenthen.domain.rules.redact import redact
 from whenthen.domain.rules.run_guards import Skip, Stop, Verdict
 from whenthen.domain.rules.run_outcome import (
     DeadLetter,
@@ -25,6 +26,7 @@ from whenthen.domain.rules.text_hygiene import clean
 from whenthen.domain.rules.truncate import truncate_json
 from whenthen.domain.rules.wake_up import pending_wake
 from whenthen.engine import finish_run
+from whenthen.engine.delay_steps import Wait
 from whenthen.engine.finish_run import RunError
 from whenthen.engine.run_progress import RunProgress
 from whenthen.store.run_claims import ClaimedRun
@@ -48,7 +50,7 @@ def step_done(progress: RunProgress, success: StepSuccess, ms: int, verdict: Ver
     """
     action = progress.action
     output, _ = clean(dict(success.output))
-    capped, _ = truncate_json(output, limits.STEP_OUTPUT_MAX_BYTES)
+    capped, _ = truncate_json(redact(output, progress.secret_values), limits.STEP_OUTPUT_MAX_BYTES)
     finished = FinishedStep(action.index, action.type, capped, ms)
     step = _result(progress, StepStatus.SUCCEEDED, output=capped, ms=ms)
     count = len(progress.actions)
@@ -74,7 +76,7 @@ def step_failed(
 ) -> Settlement:
     """Return the settlement of a step whose try raised or answered `error`."""
     failure = classify_error(error, after_deadline=after_deadline)
-    message = _message(error, failure)
+    message: str = redact(_message(error, failure), progress.secret_values)
     action = progress.action
     failed_line = log_lines.action_failed(
         action.index,
@@ -98,6 +100,30 @@ def step_failed(
             return finish_run.dead_lettered(progress, run_error, lines, step)
         case other:
             assert_never(other)
+
+
+def step_waits(progress: RunProgress, wait: Wait) -> Settlement:
+    """Return the settlement of a DELAY that begins: its run gives its worker back, not counted."""
+    action = progress.action
+    waiting = log_lines.action_waiting(
+        action.index,
+        len(progress.actions),
+        action.type,
+        action_id=action.id,
+        resume_at=wait.resume_at,
+    )
+    return Settlement(
+        run_id=progress.id,
+        workspace_id=progress.run.workspace_id,
+        lease=progress.lease,
+        status=RunStatus.PENDING,
+        next_action=progress.index,
+        step=_result(progress, StepStatus.WAITING),
+        due_in_s=wait.wait_s,
+        due_at=wait.resume_at,
+        wake_in_s=pending_wake(wait.wait_s).wake_in_s,
+        lines=[*_opening(progress), waiting],
+    )
 
 
 def stopped(progress: RunProgress, verdict: Skip | Stop) -> Settlement:

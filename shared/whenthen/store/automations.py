@@ -216,13 +216,14 @@ def write_version(
     user_id: UUID,
     *,
     rearmed: bool,
-) -> None:
-    """Write a locked automation's new state as its next version.
+) -> bool:
+    """Write a locked automation's new state as its next version; return whether it has schedules.
 
     `rearmed`: triggers or database changed, so that events from before this instant no longer
     match an ACTIVE automation.
     """
-    connection.execute(_WRITE, {**_values(head, body, user_id), "rearmed": rearmed})
+    written = connection.execute(_WRITE, {**_values(head, body, user_id), "rearmed": rearmed})
+    return bool(written.scalar_one())
 
 
 _WRITE = text(
@@ -238,13 +239,18 @@ _WRITE = text(
         returning id, version, name, database_id
     )
     {_SNAPSHOT}
+    returning exists (select 1 from schedules s where s.automation_id = :id)
     """  # noqa: S608  # only constants of this module
 )
 
 
-def set_status(connection: Connection, automation_id: UUID, status: AutomationStatus) -> None:
-    """Write the status of a locked automation; an activation begins at this instant."""
-    connection.execute(_SET_STATUS, {"id": automation_id, "status": status.value})
+def set_status(connection: Connection, automation_id: UUID, status: AutomationStatus) -> bool:
+    """Write the status of a locked automation; return whether it has, or may have, schedules.
+
+    An activation begins at this instant.
+    """
+    written = connection.execute(_SET_STATUS, {"id": automation_id, "status": status.value})
+    return bool(written.scalar_one())
 
 
 _SET_STATUS = text(
@@ -254,6 +260,8 @@ _SET_STATUS = text(
         active_since = case when cast(:status as text) = 'ACTIVE'
             then whenthen_now() else active_since end
     where id = :id
+    returning exists (select 1 from schedules s where s.automation_id = :id) or exists (
+        select 1 from automation_triggers t where t.automation_id = :id and t.type = 'SCHEDULE')
     """
 )
 

@@ -99,6 +99,36 @@ _DELETE_COUNTS = text(
 )
 
 
+def delete_occurrences(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete up to `limit` occurrences of schedules from before `before`; return how many."""
+    deleted = connection.execute(_DELETE_OCCURRENCES, {"before": before, "limit": limit})
+    return int(deleted.rowcount)
+
+
+_DELETE_OCCURRENCES = text(
+    """
+    delete from schedule_occurrences where ctid in (
+        select ctid from schedule_occurrences where scheduled_for < cast(:before as timestamptz)
+        order by scheduled_for limit cast(:limit as integer))
+    """
+)
+
+
+def delete_ticks(connection: Connection, before: datetime, limit: int) -> int:
+    """Delete up to `limit` starts of ticks before `before`; return how many."""
+    deleted = connection.execute(_DELETE_TICKS, {"before": before, "limit": limit})
+    return int(deleted.rowcount)
+
+
+_DELETE_TICKS = text(
+    """
+    delete from ticks where ctid in (
+        select ctid from ticks where started_at < cast(:before as timestamptz)
+        limit cast(:limit as integer))
+    """
+)
+
+
 def database_now(connection: Connection) -> datetime:
     """Return the database's clock, by which everything here is old or not."""
     now: datetime = connection.execute(text("select whenthen_now()")).scalar_one()

@@ -47,6 +47,8 @@ class ClaimedRun:
     next_action: int
     forced: bool
     cancelled_by: UUID | None
+    # The user behind the run's event, where there is one.
+    actor_id: UUID | None
     deaths: int
     created_at: datetime
     started_at: datetime
@@ -64,6 +66,10 @@ class ClaimedRun:
     record_properties: Mapping[str, Any] | None
     # The schema of the event's database, for the types of a condition's properties.
     database_schema: Sequence[Mapping[str, Any]]
+    # The schedule that the run was made by, if its runs may not overlap, and whether it is the one
+    # that may be at work.
+    overlap_schedule_id: UUID | None = None
+    is_active_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +189,8 @@ _READ = prepared(
         r.trigger_type, case when not scope.is_outside then r.record_id end as record_id, r.input,
         r.depth, r.root_run_id, r.parent_run_id, r.chain,
         r.retry_count, r.crash_count, r.generation, r.next_action, r.forced, r.cancelled_by,
-        r.deaths, r.created_at, coalesce(r.started_at, whenthen_now()) as started_at, r.status,
-        r.lease_token,
+        r.actor_id, r.deaths, r.created_at, coalesce(r.started_at, whenthen_now()) as started_at,
+        r.status, r.lease_token,
         cast(coalesce(extract(epoch from whenthen_now() - r.started_at), 0) * 1000 as bigint)
             as elapsed_ms,
         extract(epoch from r.due_at - whenthen_now()) as due_in_s,
@@ -192,11 +198,13 @@ _READ = prepared(
         a.status as automation_status, s.steps,
         case when not scope.is_outside then rec.database_id end as record_database_id,
         case when not scope.is_outside then rec.properties end as record_properties,
-        coalesce(d.properties, '[]') as database_schema
+        coalesce(d.properties, '[]') as database_schema, sch.id as overlap_schedule_id,
+        coalesce(sch.active_run_id = r.id, false) as is_active_run
     from automation_runs r
     join automation_versions v using (automation_id, version)
     join automations a on a.id = r.automation_id
     join workspaces w on w.id = r.workspace_id
+    left join schedules sch on sch.id = r.schedule_id and sch.overlap = 'skip'
     left join records rec on rec.workspace_id = r.workspace_id
         and rec.id = case when r.record_id ~ '{_ID_FORM}'
             then cast(r.record_id as uuid) end

@@ -27,6 +27,8 @@ class RunEvent:
     chain: Sequence[str] = ()
     # Called from outside: such runs count towards their automation's rates.
     by_webhook: bool = False
+    # The user behind the event, where there is one.
+    actor_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,8 @@ _INSERT = prepared(
     with event as (
         select * from jsonb_to_recordset(cast(:events as jsonb)) as e(
             event integer, event_id text, workspace_id uuid, trigger_type text, record_id text,
-            input jsonb, depth integer, root_run_id uuid, parent_run_id uuid, chain jsonb)
+            input jsonb, depth integer, root_run_id uuid, parent_run_id uuid, chain jsonb,
+            actor_id uuid)
     ),
     run as (
         select * from jsonb_to_recordset(cast(:runs as jsonb)) as r(
@@ -86,10 +89,11 @@ _INSERT = prepared(
     added as (
         insert into automation_runs (id, automation_id, version, workspace_id, event_id,
             trigger_type, record_id, status, input, depth, root_run_id, parent_run_id, chain,
-            forced, due_at, enqueue_after)
+            forced, actor_id, due_at, enqueue_after)
         select run.id, run.automation_id, run.version, event.workspace_id, event.event_id,
             event.trigger_type, event.record_id, 'PENDING', event.input, event.depth,
             coalesce(event.root_run_id, run.id), event.parent_run_id, event.chain, run.forced,
+            event.actor_id,
             whenthen_now() + interval '1 second' * run.due_in_s,
             whenthen_now() + interval '1 second' * run.wake_in_s
         from run join event using (event)
@@ -118,6 +122,7 @@ def _event_row(n: int, event: RunEvent) -> dict[str, Any]:
         "root_run_id": str(event.root_run_id) if event.root_run_id else None,
         "parent_run_id": str(event.parent_run_id) if event.parent_run_id else None,
         "chain": list(event.chain),
+        "actor_id": str(event.actor_id) if event.actor_id else None,
     }
 
 

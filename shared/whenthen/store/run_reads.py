@@ -102,7 +102,10 @@ _DETAIL = text(
         select coalesce(jsonb_agg(jsonb_build_object('index', s.index, 'actionId', s.action_id,
             'type', s.type, 'status', s.status, 'attempts', s.attempts, 'output', s.output,
             'error', s.error, 'startedAt', extract(epoch from s.started_at),
-            'finishedAt', extract(epoch from s.finished_at)) order by s.index), '[]') as steps
+            'finishedAt', extract(epoch from s.finished_at))
+            || case when s.type = 'DELAY' then jsonb_build_object(
+                'resumeAt', extract(epoch from s.resume_at)) else '{{}}' end
+            order by s.index), '[]') as steps
         from automation_run_steps s where s.run_id = r.id and s.generation = r.generation
     ) steps
     cross join lateral (

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text, limits
 from whenthen.domain.kinds import AutomationStatus, RunStatus, StepStatus
 from whenthen.domain.rules.log_lines import LogLine
-from whenthen.store import outbox
+from whenthen.store import active_runs, outbox, schedule_occurrences
 from whenthen.store.outbox import OutboxEvent
+from whenthen.store.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,10 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What became of the tried step: SUCCEEDED with its output and ms, or FAILED with its error."""
+    """What became of the tried step: SUCCEEDED with its output and ms, or FAILED with its error.
+
+    WAITING: a DELAY, which is over when its run is due.
+    """
 
     action_id: UUID
     index: int
@@ -62,6 +66,8 @@ class Settlement:
     untried_action_id: UUID | None = None
     # PENDING: due in so many seconds, and the row's next wake-up.
     due_in_s: float | None = None
+    # The same to the microsecond, where an instant was asked for.
+    due_at: datetime | None = None
     # Seconds until the row wakes itself; null at an end without a notice to follow.
     wake_in_s: float | None = None
     counts_retry: bool = False
@@ -73,6 +79,10 @@ class Settlement:
     error: Mapping[str, Any] | None = None
     lines: Sequence[LogLine] = ()
     events: Sequence[OutboxEvent] = field(default=())
+    # An end: the schedule that has no active run any more, where its runs may not overlap.
+    freed_schedule_id: UUID | None = None
+    # An end: why the occurrence that the run was made for counts as skipped.
+    skipped_occurrence: str | None = None
 
 
 def hold(connection: Connection, run_ids: Sequence[UUID], lease: UUID) -> dict[UUID, Holding]:
@@ -90,7 +100,7 @@ def hold(connection: Connection, run_ids: Sequence[UUID], lease: UUID) -> dict[U
     }
 
 
-_HOLD = text(
+_HOLD = prepared(
     """
     with held as (
         select id from automation_runs
@@ -123,6 +133,7 @@ def settle(
         _SETTLE, {"moves": json_text.dumps([_row(move) for move in settlements])}
     ).all()
     moved = frozenset(row.run_id for row in rows if row.event_id is None)
+    _tell_schedules(connection, [move for move in settlements if move.run_id in moved])
     instants = {row.event_id: row.occurred_at for row in rows if row.event_id is not None}
     events = [event for move in settlements for event in move.events]
     return moved, outbox.with_instants(events, instants)
@@ -131,15 +142,15 @@ def settle(
 # Everything joins `moved`, so whatever a settlement holds is written with the run's move or not at
 # all. An end that follows a death whose notice is not out yet stays awake for that notice. The
 # step's own rows come in as JSON columns and are opened up here. A line whose `dueAt` is null gets
-# the instant that the database has just decided on.
-_SETTLE = text(
+# the instant that the database has just decided on. An end leaves no step waiting.
+_SETTLE = prepared(
     f"""
     with move as materialized (
         select * from jsonb_to_recordset(cast(:moves as jsonb)) as m(
             run_id uuid, lease uuid, status text, next_action integer, step jsonb, next_step jsonb,
-            untried_action_id uuid, due_in_s float8, wake_in_s float8, counts_retry boolean,
-            counts_crash boolean, death integer, terminal boolean, output jsonb, error jsonb,
-            lines jsonb, events jsonb)
+            untried_action_id uuid, due_in_s float8, due_at timestamptz, wake_in_s float8,
+            counts_retry boolean, counts_crash boolean, death integer, terminal boolean,
+            output jsonb, error jsonb, lines jsonb, events jsonb)
     ),
     moved as (
         update automation_runs r
@@ -148,7 +159,8 @@ _SETTLE = text(
             crash_count = case when m.step ->> 'status' = 'SUCCEEDED' then 0
                 else r.crash_count + cast(m.counts_crash as integer) end,
             deaths = coalesce(m.death, r.deaths),
-            due_at = coalesce(whenthen_now() + interval '1 second' * m.due_in_s, r.due_at),
+            due_at = coalesce(m.due_at, whenthen_now() + interval '1 second' * m.due_in_s,
+                r.due_at),
             enqueue_after = case when m.status = 'RUNNING' then r.enqueue_after
                 when m.terminal and m.death is null and r.notified_death < r.deaths
                     then whenthen_now() + interval '{limits.NOTICE_WAKE_S} seconds'
@@ -159,20 +171,22 @@ _SETTLE = text(
             output = m.output, error = m.error
         from move m
         where r.id = m.run_id and r.status = 'RUNNING' and r.lease_token = m.lease
-        returning r.id, r.generation, r.due_at, m.step, m.next_step, m.untried_action_id,
-            m.lines, m.events
+        returning r.id, r.generation, r.due_at, m.terminal, m.step, m.next_step,
+            m.untried_action_id, m.lines, m.events
     ),
     tried as (
         insert into automation_run_steps as s (run_id, generation, action_id, index, type, status,
-            attempts, output, error, ms, finished_at)
+            attempts, output, error, ms, resume_at, finished_at)
         select moved.id, moved.generation, t.action_id, t.index, t.type, t.status, t.attempts,
-            t.output, t.error, t.ms, whenthen_now()
+            t.output, t.error, t.ms, case when t.status = 'WAITING' then moved.due_at end,
+            case when t.status <> 'WAITING' then whenthen_now() end
         from moved, jsonb_to_record(moved.step) as t(action_id uuid, index integer, type text,
             status text, attempts integer, output jsonb, error jsonb, ms integer)
         where moved.step is not null
         on conflict (run_id, generation, action_id) do update
             set status = excluded.status, attempts = excluded.attempts, output = excluded.output,
-                error = excluded.error, ms = excluded.ms, finished_at = excluded.finished_at
+                error = excluded.error, ms = excluded.ms, finished_at = excluded.finished_at,
+                resume_at = coalesce(excluded.resume_at, s.resume_at)
             where s.status <> 'SUCCEEDED'
     ),
     started as (
@@ -187,10 +201,13 @@ _SETTLE = text(
             where automation_run_steps.status not in ('SUCCEEDED', 'WAITING')
     ),
     taken_back as (
-        update automation_run_steps s set attempts = s.attempts - 1, status = 'FAILED'
+        update automation_run_steps s
+        set attempts = s.attempts - cast(s.status = 'STARTED' as integer), status = 'FAILED',
+            finished_at = case when s.status = 'WAITING' then whenthen_now() end
         from moved
         where s.run_id = moved.id and s.generation = moved.generation
-            and s.action_id = moved.untried_action_id and s.status = 'STARTED' and s.attempts > 1
+            and s.action_id = moved.untried_action_id
+            and (s.status = 'STARTED' and s.attempts > 1 or s.status = 'WAITING' and moved.terminal)
     ),
     removed as (
         delete from automation_run_steps s using moved
@@ -220,6 +237,13 @@ _SETTLE = text(
 )
 
 
+def _tell_schedules(connection: Connection, moved: Sequence[Settlement]) -> None:
+    skips = {move.run_id: move.skipped_occurrence for move in moved if move.skipped_occurrence}
+    schedule_occurrences.skip(connection, skips)
+    freed = {move.run_id: move.freed_schedule_id for move in moved if move.freed_schedule_id}
+    active_runs.free(connection, freed)
+
+
 def _row(move: Settlement) -> dict[str, Any]:
     return {
         "run_id": str(move.run_id),
@@ -230,6 +254,7 @@ def _row(move: Settlement) -> dict[str, Any]:
         "next_step": _next_row(move.next_step) if move.next_step else None,
         "untried_action_id": str(move.untried_action_id) if move.untried_action_id else None,
         "due_in_s": move.due_in_s,
+        "due_at": move.due_at.isoformat() if move.due_at else None,
         "wake_in_s": move.wake_in_s,
         "counts_retry": move.counts_retry,
         "counts_crash": move.counts_crash,

@@ -216,9 +216,10 @@ def test_concurrent_definition_writes_never_interleave(api: Api) -> None:
 
     def rename(n: int) -> int:
         body = PatchAutomation(name=f"Name {n}")
-        detail = api.context.database.transact(
+        edited = api.context.database.transact(
             lambda connection: manage_automations.patch(connection, caller, ids, body, None)
         )
+        detail = edited.automation
         assert detail.name == f"Name {n}"
         return detail.version
 

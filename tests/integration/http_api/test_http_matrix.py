@@ -91,6 +91,7 @@ ROWS: dict[str, Row] = {
     f"PUT {AUTOMATION}/actions": Row("EDITOR", 200, {"actions": [NOTIFY]}, grant="EDIT"),
     f"POST {AUTOMATION}/webhook/regenerate": Row("EDITOR", 200, grant="EDIT"),
     f"POST {AUTOMATION}/dry-run": Row("EDITOR", 200, {}, grant="EDIT"),
+    f"GET {AUTOMATION}/schedule": Row("VIEWER", 200, grant="VIEW"),
     f"GET {AUTOMATION}/versions": Row("VIEWER", 200, grant="VIEW"),
     f"GET {AUTOMATION}/versions/{{version}}": Row("VIEWER", 200, grant="VIEW"),
     f"POST {AUTOMATION}/versions/{{version}}/restore": Row("EDITOR", 200, grant="EDIT"),

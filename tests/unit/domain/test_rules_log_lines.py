@@ -1,5 +1,6 @@
 """The exact words of a run's log."""
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -30,6 +31,20 @@ UPDATE = ActionType.UPDATE_RECORD
                 "info",
                 "action 1/2 UPDATE_RECORD started",
                 {"actionId": str(ACTION), "attempt": 1},
+            ),
+        ),
+        (
+            log_lines.action_waiting(
+                0,
+                2,
+                ActionType.DELAY,
+                action_id=ACTION,
+                resume_at=datetime(2026, 1, 1, 9, tzinfo=UTC),
+            ),
+            LogLine(
+                "info",
+                "action 1/2 DELAY waiting",
+                {"actionId": str(ACTION), "resumeAt": "2026-01-01T09:00:00.000Z"},
             ),
         ),
         (

@@ -73,8 +73,9 @@ def start(
     context: AutomationContext | None = None,
     max_depth: int = 5,
     action_count: int = 1,
+    overlaps: Callable[[], bool] = lambda: False,
 ) -> Start:
-    return Start(context, OWN, max_depth, action_count, evaluate)
+    return Start(context, OWN, max_depth, action_count, overlaps, evaluate)
 
 
 def came_from(automation_id: UUID, depth: int) -> AutomationContext:
@@ -163,6 +164,22 @@ def test_up_to_50_actions_can_run(action_count: int) -> None:
 def test_more_than_50_actions_cannot_run_and_the_condition_is_not_asked(action_count: int) -> None:
     verdict = before_claimed_run(standing(), start(never, action_count=action_count))
     assert verdict == Stop("ACTION_COUNT", f"{action_count} actions, at most 50 can run")
+
+
+def test_a_run_that_overlaps_is_skipped_and_its_condition_is_not_asked() -> None:
+    first = start(never, overlaps=lambda: True)
+    assert before_claimed_run(standing(), first) == Skip(SkipReason.OVERLAP)
+
+
+def test_what_stops_a_run_before_its_overlap_leaves_the_schedule_free_for_others() -> None:
+    def asked() -> bool:
+        raise AssertionError("the run was made its schedule's active one")
+
+    looped = start(overlaps=asked, context=came_from(OWN, 1))
+    assert before_claimed_run(standing(), looped) == Skip(SkipReason.SELF_TRIGGER)
+    for first in (start(overlaps=asked, action_count=51), None):
+        before_claimed_run(standing(), first)
+    before_claimed_run(standing(automation_status=PAUSED), start(overlaps=asked))
 
 
 def test_a_condition_that_holds_lets_the_run_act() -> None:

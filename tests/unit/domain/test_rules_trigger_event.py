@@ -1,5 +1,6 @@
 """What a run knows of its event."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -7,10 +8,12 @@ from uuid import UUID
 import pytest
 
 from whenthen.domain.rules.trigger_event import (
+    actor_of,
     as_run_sees,
     build_trigger_event,
     stored_input,
     stored_manual_input,
+    stored_schedule_input,
 )
 from whenthen.domain.schemas.events import AutomationContext, Event
 
@@ -137,3 +140,45 @@ def test_a_hosts_own_webhook_event_is_seen_as_it_is(body: Any) -> None:
 def test_a_run_sees_every_other_event_as_it_is() -> None:
     happened = event({"eventType": "x", "body": {"a": 1}})
     assert as_run_sees(happened) is happened
+
+
+# ---- who is behind it
+
+
+@pytest.mark.parametrize("namespace", ["rec", "hook", "run", "schedule", "manual"])
+@pytest.mark.parametrize("actor_id", [None, RUN])
+def test_of_an_engines_event_the_payload_says_nothing_about_who_acted(
+    namespace: str, actor_id: UUID | None
+) -> None:
+    made = replace(event({"actorId": str(AUTOMATION)}, actor_id=actor_id), id=f"{namespace}:w:1")
+    assert actor_of(made) == actor_id
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [(str(RUN), RUN), (str(RUN).upper(), RUN), ("me", None), ("", None), (7, None), ([], None)],
+)
+def test_a_host_names_who_acted(named: Any, expected: UUID | None) -> None:
+    assert actor_of(event({"actorId": named})) == expected
+    assert actor_of(event({})) is None
+
+
+def test_a_scheduled_run_knows_its_instant_and_its_clock_beside_an_empty_payload() -> None:
+    stored = stored_schedule_input(
+        WORKSPACE,
+        datetime(2026, 3, 8, 7, tzinfo=UTC),
+        cron="30 2 * * *",
+        run_every_s=None,
+        time_zone="America/New_York",
+    )
+    assert stored == {
+        "type": "schedule",
+        "payload": {},
+        "workspaceId": str(WORKSPACE),
+        "automationContext": None,
+        "firedAt": "2026-03-08T07:00:00.000Z",
+        "cron": "30 2 * * *",
+        "runEvery": None,
+        "timeZone": "America/New_York",
+    }
+    assert build_trigger_event(stored) == stored

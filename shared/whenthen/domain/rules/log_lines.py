@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from whenthen.domain import instants
 from whenthen.domain.kinds import ActionType, SkipReason
 
 
@@ -37,6 +39,14 @@ def action_done(
 ) -> LogLine:
     message = f"{_action(index, count, action_type)} done"
     return LogLine("info", message, {"actionId": str(action_id), "ms": ms})
+
+
+def action_waiting(
+    index: int, count: int, action_type: ActionType, *, action_id: UUID, resume_at: datetime
+) -> LogLine:
+    message = f"{_action(index, count, action_type)} waiting"
+    data = {"actionId": str(action_id), "resumeAt": instants.to_text(resume_at)}
+    return LogLine("info", message, data)
 
 
 def action_failed(  # noqa: PLR0913 - one parameter for each fact that the line tells

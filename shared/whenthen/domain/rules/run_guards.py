@@ -61,6 +61,8 @@ class Start:
     automation_id: UUID
     max_depth: int
     action_count: int
+    # Whether another run is at work of a schedule whose runs may not overlap; else this one is now.
+    overlaps: Callable[[], bool]
     # Looks at the condition; raises CONDITION_INVALID when the stored tree no longer validates.
     evaluate: Callable[[], Evaluation]
 
@@ -97,6 +99,8 @@ def _before_first_step(start: Start) -> Verdict:
         return Skip(looped)
     if start.action_count > ACTIONS_MAX:
         return Stop("ACTION_COUNT", f"{start.action_count} actions, at most {ACTIONS_MAX} can run")
+    if start.overlaps():
+        return Skip(SkipReason.OVERLAP)
     try:
         evaluation = start.evaluate()
     except WhenthenError as error:
