@@ -5,18 +5,13 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from tests.integration.certificates import Certificates
 from tests.integration.webhook_target import Target, Wire, respond, took, webhook
+from whenthen.actions.resolving import system_addresses
 from whenthen.actions.send_webhook import Network, perform, trusted_authorities
-from whenthen.actions.webhook_addresses import system_addresses
 from whenthen.domain.errors import ActionTimeoutError, FatalError, RetryableError
 from whenthen.domain.rules.classify import classify_error
 
@@ -362,43 +357,9 @@ def test_an_ipv6_address_is_connected_to() -> None:
 # ------------------------------------------------------------------------------------ TLS
 
 
-class Certificates:
-    """A certificate for `hooks.example` and 93.184.216.34, and what trusts it."""
-
-    def __init__(self, folder: Path) -> None:
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
-        now = datetime.now(UTC)
-        names = x509.SubjectAlternativeName([x509.DNSName("hooks.example")])
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(1)
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(hours=1))
-            .add_extension(names, critical=False)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .sign(key, hashes.SHA256())
-        )
-        chain = folder / "certificate.pem"
-        chain.write_bytes(
-            certificate.public_bytes(serialization.Encoding.PEM)
-            + key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-        self.server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.server.load_cert_chain(chain)
-        self.client = ssl.create_default_context(cafile=str(chain))
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))
+    return Certificates(tmp_path_factory.mktemp("certificates"), "hooks.example")
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import socket
 import threading
 import tracemalloc
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.faults.matrix_report import MEMORY_PROPERTY
 from tests.integration.webhook_target import (
     Behaviour,
     Hit,
@@ -26,6 +27,7 @@ from tests.integration.webhook_target import (
     webhook,
 )
 from whenthen.actions.send_webhook import Network, perform
+from whenthen.domain import json_text
 from whenthen.domain.errors import ActionTimeoutError, FatalError
 from whenthen.domain.rules.classify import classify_error
 
@@ -51,6 +53,19 @@ def target() -> Iterator[Target]:
     made.wait_until_idle()
     wait_for(lambda: threading.active_count() <= threads_before)
     made.close()
+
+
+@pytest.fixture
+def report_peak(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[[int], None]:
+    """Let the session's end tell how much memory the test has seen in use."""
+
+    def report(peak_bytes: int) -> None:
+        figures = {"target": request.node.callspec.id, "peak_bytes": peak_bytes}
+        record_property(MEMORY_PROPERTY, json_text.dumps(figures))
+
+    return report
 
 
 @pytest.mark.parametrize(
@@ -107,7 +122,7 @@ FLOODS = [
 
 @pytest.mark.parametrize(("behaviour", "kept"), FLOODS)
 def test_a_flood_is_cut_and_memory_stays_flat(
-    target: Target, behaviour: Behaviour, kept: str
+    target: Target, behaviour: Behaviour, kept: str, report_peak: Callable[[int], None]
 ) -> None:
     request = webhook(target.on("/", behaviour), timeout_s=30)
     perform(webhook(target.on("/warm-up", respond(200))))
@@ -122,6 +137,7 @@ def test_a_flood_is_cut_and_memory_stays_flat(
     assert output["bodyTruncated"] is (kept != "ended")
     # The answers' server runs in this process too; what it sends was made before.
     assert peak_bytes < 1_000_000
+    report_peak(peak_bytes)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +150,7 @@ def test_a_flood_is_cut_and_memory_stays_flat(
     ],
 )
 def test_what_comes_before_an_answer_is_refused_once_it_is_too_much(
-    target: Target, behaviour: Behaviour
+    target: Target, behaviour: Behaviour, report_peak: Callable[[int], None]
 ) -> None:
     url = target.on("/", behaviour)
     gc.collect()
@@ -146,6 +162,7 @@ def test_what_comes_before_an_answer_is_refused_once_it_is_too_much(
     finally:
         tracemalloc.stop()
     assert peak_bytes < 1_000_000
+    report_peak(peak_bytes)
 
 
 # ----------------------------------------------------------------------------- compressed

@@ -5,7 +5,12 @@ import os
 from functools import cache
 
 from whenthen.engine.context import Context
+from whenthen.engine.log_redaction import RedactingFormatter
 from whenthen.settings import load_settings
+
+# What they write at DEBUG has headers and answers in it, the KMS key's answers too; the runtime's
+# own handler would write it, whatever the level of our own lines.
+_TALKATIVE = ("boto3", "botocore", "httpcore", "httpx", "urllib3")
 
 
 @cache
@@ -31,8 +36,10 @@ def configure_logging(service: str, level: str) -> None:
     )
 
     handler = logging.StreamHandler()
-    handler.setFormatter(LambdaPowertoolsFormatter(service=service))
+    handler.setFormatter(RedactingFormatter(LambdaPowertoolsFormatter(service=service)))
     logger = logging.getLogger("whenthen")
     logger.handlers = [handler]
     logger.setLevel(level)
     logger.propagate = False
+    for library in _TALKATIVE:
+        logging.getLogger(library).setLevel(logging.WARNING)

@@ -2,9 +2,10 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import TypeVar
 
 from sqlalchemy.engine import Connection
 
@@ -15,11 +16,15 @@ from whenthen.domain.kinds import RunStatus
 from whenthen.domain.rules.run_guards import Standing, before_further_step
 from whenthen.engine.commit_moves import commit, lost_connection, refresh, send_after_commit
 from whenthen.engine.context import Context
+from whenthen.engine.loop_headers import with_own_headers
 from whenthen.engine.prepare_step import prepare_step
+from whenthen.engine.reveal_secrets import may_need_secrets, reveal_secrets
 from whenthen.engine.run_progress import RunProgress
 from whenthen.engine.step_settlements import StepDone, step_done, step_failed
 from whenthen.store.outbox import OutboxEvent
 from whenthen.store.run_settlements import hold, settle
+
+Result = TypeVar("Result")
 
 _log = logging.getLogger("whenthen.execute")
 
@@ -48,10 +53,13 @@ def take_outside_step(
     started_s = monotonic()
     timeout_s = progress.action.timeout_s
     try:
-        request = prepare_step(progress, context.settings)
         executor = registry.outside_executor(progress.action.type)
         started_s = monotonic()
-        success = _within(lambda: executor(request), timeout_s, stragglers)
+        secrets = _secrets(context, progress, stragglers)
+        left_s = timeout_s - (monotonic() - started_s)
+        request = prepare_step(progress, context.settings, secrets, timeout_s=left_s)
+        request = with_own_headers(context, progress.action.type, request)
+        success = _within(lambda: executor(request), left_s, stragglers)
     except Exception as error:  # noqa: BLE001  # whatever it is, it is classified
         late = monotonic() - started_s > timeout_s
         _count(context, progress, "failed")
@@ -64,14 +72,18 @@ def take_outside_step(
     return _record(context, progress, success, ms)
 
 
-def _within(
-    act: Callable[[], StepSuccess], timeout_s: float, stragglers: Stragglers
-) -> StepSuccess:
+def _secrets(context: Context, progress: RunProgress, stragglers: Stragglers) -> Mapping[str, str]:
+    if not may_need_secrets(progress):
+        return {}
+    return _within(lambda: reveal_secrets(context, progress), progress.action.timeout_s, stragglers)
+
+
+def _within(act: Callable[[], Result], timeout_s: float, stragglers: Stragglers) -> Result:
     """Return what `act` returns, racing it against `timeout_s`.
 
     The second line: executors hand the deadline to their own I/O and normally end by themselves.
     """
-    answers: list[StepSuccess] = []
+    answers: list[Result] = []
     errors: list[BaseException] = []
 
     def run() -> None:

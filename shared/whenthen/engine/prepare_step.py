@@ -2,33 +2,52 @@
 
 from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from whenthen.actions.requests import StepRequest
 from whenthen.domain import instants
+from whenthen.domain.errors import FatalError
 from whenthen.domain.ids import parse_id
+from whenthen.domain.kinds import ActionType
 from whenthen.domain.rules import log_lines
-from whenthen.domain.rules.interpolation import ActionOutputs, interpolate
+from whenthen.domain.rules.interpolation import ActionOutputs, check_templates, interpolate
 from whenthen.domain.rules.loop_guard import child_context
-from whenthen.domain.rules.template_places import needs_value
+from whenthen.domain.rules.named_secrets import redact_told
+from whenthen.domain.rules.template_places import is_html, may_hold_secret, needs_value
 from whenthen.domain.schemas.actions import stored_config
 from whenthen.engine.run_progress import RunProgress
 from whenthen.settings import Settings
 
 
-def prepare_step(progress: RunProgress, settings: Settings) -> StepRequest:
+def prepare_step(
+    progress: RunProgress,
+    settings: Settings,
+    secrets: Mapping[str, str] = MappingProxyType({}),
+    *,
+    timeout_s: float | None = None,
+) -> StepRequest:
     """Return the request for the run's present action.
 
-    Text templates without a value become empty and leave a warning line with the run.
+    Text templates without a value become empty and leave a warning line with the run. `secrets`
+    are those that the action names, as far as there are any. `timeout_s` is what is left of the
+    action's own, if not all of it.
 
     Raises:
         FatalError: the stored config no longer validates (ACTION_CONFIG_INVALID), or a required
-            template has no value (TEMPLATE_MISSING).
+            template has no value (TEMPLATE_MISSING, SECRET_UNKNOWN).
 
     """
     run, action = progress.run, progress.action
     config = stored_config(action.type, action.config)
-    filled = interpolate(config, _roots(progress), partial(needs_value, action.type))
+    if secrets:
+        _check_secret_places(action.type, config)
+    filled = interpolate(
+        config,
+        {**_roots(progress), "secrets": secrets},
+        partial(needs_value, action.type),
+        partial(is_html, action.type),
+    )
     progress.pending_lines = [log_lines.template_value_missing(path) for path in filled.missing]
     chain = tuple(link for text in run.chain if (link := parse_id(text)) is not None)
     return StepRequest(
@@ -37,13 +56,22 @@ def prepare_step(progress: RunProgress, settings: Settings) -> StepRequest:
         automation_id=run.automation_id,
         generation=run.generation,
         action_id=action.id,
-        config=filled.config,
+        config=redact_told(action.type, filled.config, progress.secret_values),
         record_id=run.record_id,
-        actor_id=_actor(run.input),
+        actor_id=run.actor_id,
         child_context=child_context(run.automation_id, run.id, run.root_run_id, run.depth, chain),
-        timeout_s=action.timeout_s,
+        timeout_s=action.timeout_s if timeout_s is None else timeout_s,
         settings=settings,
+        secrets=progress.secret_values,
     )
+
+
+def _check_secret_places(action_type: ActionType, config: Mapping[str, Any]) -> None:
+    """Refuse what saving refuses: a secret in the URL beside the places where it may stand."""
+    allowed = partial(may_hold_secret, action_type)
+    for problem in check_templates(config, secrets_allowed=allowed):
+        if problem.code == "SECRET_INVALID":
+            raise FatalError("ACTION_CONFIG_INVALID", f"{problem.path}: {problem.message}")
 
 
 def record_properties(progress: RunProgress) -> Mapping[str, Any]:
@@ -83,8 +111,3 @@ def _roots(progress: RunProgress) -> dict[str, Any]:
         ),
         "now": instants.to_text(run.started_at),
     }
-
-
-def _actor(stored: Mapping[str, Any]) -> str | None:
-    actor_id = stored["payload"].get("actorId")
-    return actor_id if isinstance(actor_id, str) else None

@@ -67,3 +67,20 @@ def delete(connection: Connection, workspace_id: UUID, name: str) -> bool:
 
 
 _DELETE = text("delete from secrets where workspace_id = :workspace_id and name = :name")
+
+
+def ciphertexts(
+    connection: Connection, workspace_id: UUID, names: Sequence[str]
+) -> dict[str, list[bytes]]:
+    """Return name → ciphertexts of those secrets of the workspace that there are."""
+    values = {"workspace_id": workspace_id, "names": list(names)}
+    rows = connection.execute(_CIPHERTEXTS, values).mappings()
+    return {row["name"]: [bytes(part) for part in row["ciphertexts"]] for row in rows}
+
+
+_CIPHERTEXTS = text(
+    """
+    select name, ciphertexts from secrets
+    where workspace_id = :workspace_id and name = any(cast(:names as text[]))
+    """
+)

@@ -129,3 +129,46 @@ def test_without_a_key_it_is_503_and_the_rest_works(migrated_url: str, aws: Aws)
         answer = put(api, "API_KEY")
         assert (answer.status, answer.code) == (503, "UNAVAILABLE")
         assert api.mine.owner.get(path(api)).status == 200
+
+
+def webhook(**config: Any) -> dict[str, Any]:
+    whole = {"url": "https://x.test/", "headers": {}, **config}
+    return {"type": "SEND_WEBHOOK", "config": whole}
+
+
+@pytest.mark.parametrize(
+    ("action", "place"),
+    [
+        (webhook(url="https://x.test/?key={{secrets.A}}"), "url"),
+        (webhook(url="https://{{secrets.A}}.x.test/"), "url"),
+        (webhook(body={"a": ["{{secrets.a}}"]}), "body.a[0]"),
+        (webhook(body="{{secrets.A.b}}"), "body"),
+        ({"type": "CREATE_NOTIFICATION", "config": {"title": "{{secrets.A}}"}}, "title"),
+        ({"type": "CREATE_PAGE", "config": {"title": "x", "content": "{{secrets.A}}"}}, "content"),
+        (
+            {
+                "type": "SEND_EMAIL",
+                "config": {"to": ["a@x.test"], "subject": "x", "text": "{{secrets.A}}"},
+            },
+            "text",
+        ),
+        ({"type": "AI_GENERATE", "config": {"prompt": "{{secrets.A}}"}}, "prompt"),
+    ],
+)
+def test_a_secret_elsewhere_than_in_a_webhooks_headers_body_and_key_is_422(
+    api: Api, action: dict[str, Any], place: str
+) -> None:
+    body = {"name": "X", "actions": [action]}
+    answer = api.mine.editor.post(api.mine.automations_path, body)
+    assert (answer.status, answer.code) == (422, "SECRET_INVALID")
+    assert [one["path"] for one in answer.error["details"]] == [f"actions[0].config.{place}"]
+
+
+def test_a_webhooks_headers_body_and_key_may_name_secrets_that_are_not_there_yet(api: Api) -> None:
+    action = webhook(
+        headers={"Authorization": "Bearer {{secrets.A}}"},
+        body={"a": "{{secrets.B}}"},
+        signingSecret="{{secrets.C}}",
+    )
+    body = {"name": "X", "actions": [action]}
+    assert api.mine.editor.post(api.mine.automations_path, body).status == 201

@@ -16,8 +16,14 @@ ROOTS: dict[str, Any] = {
 }
 
 
+def nowhere(_: str) -> bool:
+    return False
+
+
 def show(config: Any, *, required: frozenset[str] = frozenset(), is_open: bool = False) -> Any:
-    return show_config(config, ROOTS, required=required.__contains__, is_open=lambda _: is_open)
+    return show_config(
+        config, ROOTS, required=required.__contains__, is_html=nowhere, is_open=lambda _: is_open
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +104,9 @@ def test_a_config_above_64_kb_with_its_values_is_shown_without_them(
     size: int, *, fits: bool
 ) -> None:
     roots = {"trigger": {"x": "a" * size}}
-    found = show_config(["{{trigger.x}}"], roots, required=lambda _: False, is_open=lambda _: False)
+    found = show_config(
+        ["{{trigger.x}}"], roots, required=nowhere, is_html=nowhere, is_open=lambda _: False
+    )
     if fits:
         assert found == ShownConfig([roots["trigger"]["x"]], [])
     else:
@@ -116,7 +124,20 @@ def test_a_large_value_that_is_named_often_is_not_copied_as_often() -> None:
         ["{{trigger.x}}"] * 1000,
         {"trigger": {"x": "a" * 40_000}},
         required=required,
+        is_html=nowhere,
         is_open=lambda _: False,
     )
     assert found.problems == [ConfigProblem("", "ACTION_CONFIG_INVALID")]
     assert len(asked) <= 2
+
+
+def test_values_within_html_are_shown_as_they_would_be_mailed() -> None:
+    config = {"html": "<b>{{trigger.x}}</b>", "text": "{{trigger.x}}"}
+    found = show_config(
+        config,
+        {"trigger": {"x": "<i>"}},
+        required=nowhere,
+        is_html="html".__eq__,
+        is_open=lambda _: False,
+    )
+    assert found == ShownConfig({"html": "<b>&lt;i&gt;</b>", "text": "<i>"}, [])

@@ -27,6 +27,7 @@ class ConfigProblem:
     `TEMPLATE_EMPTY`            a text has nothing in this place; the step runs all the same
     `TEMPLATE_MISSING`          a value is needed here and missing: the step would fail
     `SECRET_UNKNOWN`            there is no such secret: the step would fail
+    `DELAY_INVALID`             it names no time to wait: the step would fail
     `ACTION_CONFIG_INVALID`     unreadable, or above 64 KB with its values: the step would fail
     ==========================  ==========================================================
     """
@@ -48,14 +49,15 @@ def show_config(
     roots: Mapping[str, Any],
     *,
     required: Callable[[str], bool],
+    is_html: Callable[[str], bool],
     is_open: Callable[[Token], bool],
 ) -> ShownConfig:
     """Return `config` with the values of `roots` as `interpolate` would fill them in.
 
-    `required` is asked as `interpolate` asks it, `is_open` for a template whether its value is not
-    yet known.
+    `required` and `is_html` are asked as `interpolate` asks them, `is_open` for a template whether
+    its value is not yet known.
     """
-    showing = _Showing(roots, required, is_open)
+    showing = _Showing(roots, required, is_html, is_open)
     shown = showing.fill(config, ())
     too_large = showing.bytes_left < 0 or len(dumps(shown).encode()) > INTERPOLATED_MAX_BYTES
     if too_large:
@@ -67,6 +69,7 @@ def show_config(
 class _Showing:
     roots: Mapping[str, Any]
     required: Callable[[str], bool]
+    is_html: Callable[[str], bool]
     is_open: Callable[[Token], bool]
     problems: list[ConfigProblem] = field(default_factory=list)
     # Of all texts together: a config of few bytes may name a large value many times.
@@ -89,7 +92,9 @@ class _Showing:
                 return text
             if any(self.is_open(token) for token in tokens):
                 return self._left(text, place, "OUTPUT_UNKNOWN")
-            filled = interpolate(text, self.roots, lambda _: self.required(place))
+            filled = interpolate(
+                text, self.roots, lambda _: self.required(place), lambda _: self.is_html(place)
+            )
         except TemplateError:
             return self._left(text, place, "ACTION_CONFIG_INVALID")
         except FatalError as error:
