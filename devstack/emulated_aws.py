@@ -15,7 +15,9 @@ from botocore.config import Config
 from moto.core.config import default_user_config
 from moto.server import ThreadedMotoServer
 
+from devstack.echo_model import teach_moto_bedrock
 from devstack.iam_rules import teach_moto_iam
+from devstack.mail_rules import teach_moto_ses
 from devstack.moto_speed import speed_up_moto
 from devstack.sqs_rules import teach_moto_sqs
 from devstack.stack_template import CODE_BUCKET, CODE_KEY, REGION
@@ -59,6 +61,10 @@ class EmulatedAws:
         )
         return str(answer["ARN"])
 
+    def verify_sender(self, address: str) -> None:
+        """Let SES take mails from `address`."""
+        self.client("sesv2").create_email_identity(EmailIdentity=address)
+
 
 def start_aws(port: int = 0) -> EmulatedAws:
     """Start moto's server on the loopback interface and return it; IAM does not decide yet."""
@@ -69,6 +75,8 @@ def start_aws(port: int = 0) -> EmulatedAws:
     teach_moto_iam()
     teach_moto_sqs()
     teach_moto_kinesis()
+    teach_moto_ses()
+    teach_moto_bedrock()
     allow_everything()
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
     server.start()

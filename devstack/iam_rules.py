@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+from moto.bedrockruntime.responses import BedrockRuntimeResponse
 from moto.iam.access_control import IAMPolicy, IAMRequestBase, PermissionResult
 from moto.iam.models import iam_backends
 from moto.kinesis.responses import KinesisResponse
 from moto.kms.responses import KmsResponse
 from moto.secretsmanager.responses import SecretsManagerResponse
+from moto.sesv2.responses import SESV2Response
 
 from devstack.replacing import replace
 
@@ -23,6 +26,10 @@ ACTION_OF_CALL = {
     "sqs:SendMessageBatch": "sqs:SendMessage",
     "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
     "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
+    # Of Bedrock too: asking a model is invoking it.
+    "bedrock:Converse": "bedrock:InvokeModel",
+    # SES: SendEmail of API v2 with a finished ("raw") message, as ours are.
+    "ses:SendEmail": "ses:SendRawEmail",
 }
 
 
@@ -36,9 +43,11 @@ class Need:
 
 @cache
 def teach_moto_iam() -> None:
-    """Make moto's IAM decide on exact ARNs for Kinesis, Secrets Manager and KMS, once a process."""
+    """Make moto's IAM decide on exact ARNs for the services that we use, once a process."""
     replace(KinesisResponse, _determine_resource=_stream_arn)
     replace(SecretsManagerResponse, _determine_resource=_secret_arn)
+    replace(SESV2Response, _determine_resource=_identity_arn)
+    replace(BedrockRuntimeResponse, _determine_resource=_model_arn)
     replace(KmsResponse, _determine_resource=lambda response: _parameter(response, "KeyId") or "*")
     check = IAMRequestBase.check_action_permitted
 
@@ -80,6 +89,24 @@ def _secret_arn(response: Any) -> str:
         if secret_id in {secret.arn, secret.name}:
             return str(secret.arn)
     return str(secret_id)
+
+
+def _identity_arn(response: Any) -> str:
+    sender = json.loads(response.body or "{}").get("FromEmailAddress")
+    if not sender:
+        return "*"
+    # The address where that is verified itself, else its domain.
+    known = response.sesv2_backend.core_backend.email_identities
+    identity = sender if sender in known else sender.rpartition("@")[2]
+    return f"arn:aws:ses:{response.region}:{response.current_account}:identity/{identity}"
+
+
+def _model_arn(response: Any) -> str:
+    # /model/{modelId}/converse
+    model_id = unquote(urlsplit(response.uri).path.split("/")[2])
+    if model_id.startswith("arn:"):
+        return model_id
+    return f"arn:aws:bedrock:{response.region}::foundation-model/{model_id}"
 
 
 def _parameter(response: Any, name: str) -> str | None:

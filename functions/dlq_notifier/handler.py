@@ -17,11 +17,16 @@ def lambda_handler(event: dict[str, Any], _lambda_context: object) -> dict[str, 
     bodies = [record["body"] for record in event["Records"]]
     notices = {body: notice for body in bodies if (notice := decode(body)) is not None}
     try:
-        for notice in sorted(notices.values(), key=lambda notice: notice.death):
-            report_death(context, notice)
+        in_order = sorted(notices.values(), key=lambda notice: notice.death)
+        announced = [one for notice in in_order if (one := report_death(context, notice))]
         others = [body for body in bodies if body not in notices]
         if others:
             take_back_messages(context, others)
+        if any(one.addresses for one in announced):
+            from whenthen.engine.mail_deaths import mail_deaths  # noqa: PLC0415  # import budget
+
+            # Last, since a mail server may be slow: nothing of the batch waits for it.
+            mail_deaths(context, announced)
     finally:
         context.metrics.flush()
     return {"batchItemFailures": []}

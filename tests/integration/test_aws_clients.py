@@ -8,7 +8,7 @@ import pytest
 from moto import mock_aws
 
 from tests.conftest import settings_for
-from whenthen.aws.clients import make_client
+from whenthen.aws.clients import action_client, make_client
 from whenthen.aws.database_secret import read_credentials
 from whenthen.engine.context import Context
 
@@ -23,6 +23,18 @@ def test_every_client_gives_up_in_time(given: dict[str, int], attempts: int) -> 
 
 def test_a_client_may_wait_longer_for_an_answer() -> None:
     assert make_client("sqs", read_timeout_s=60).meta.config.read_timeout == 60
+
+
+@pytest.mark.parametrize(
+    ("timeout_s", "connect_s", "read_s"),
+    [(1.0, 0.25, 0.5), (4.0, 1.0, 2.0), (12.0, 3.0, 8.0), (30.0, 3.0, 26.0), (120.0, 3.0, 116.0)],
+)
+def test_an_actions_client_tries_once_and_ends_before_the_action_does(
+    timeout_s: float, connect_s: float, read_s: float
+) -> None:
+    config = action_client("sqs", timeout_s).meta.config
+    assert (config.connect_timeout, config.read_timeout) == (connect_s, read_s)
+    assert config.retries == {"total_max_attempts": 1, "mode": "standard"}
 
 
 @pytest.fixture

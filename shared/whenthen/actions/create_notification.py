@@ -60,7 +60,7 @@ def _recipients(request: StepRequest, members: Mapping[UUID, Role]) -> list[UUID
         case "members":
             return list(members)
         case "actor":
-            return [_member(request.actor_id, members)]
+            return [_member(str(request.actor_id), members)]
         case _:
             return [user_id for user_id, role in members.items() if role in _ADMINS]
 

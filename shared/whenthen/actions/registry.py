@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import Final, cast
 
 from whenthen.actions.requests import DataAction, OutsideAction
-from whenthen.domain.errors import FatalError
-from whenthen.domain.kinds import DATA_ACTIONS, ActionType
+from whenthen.domain.kinds import RECORDED_ACTIONS, ActionType
 
 _MODULES: Final = {
     ActionType.CREATE_RECORD: "whenthen.actions.create_record",
@@ -13,7 +12,9 @@ _MODULES: Final = {
     ActionType.DELETE_RECORD: "whenthen.actions.delete_record",
     ActionType.CREATE_PAGE: "whenthen.actions.create_page",
     ActionType.CREATE_NOTIFICATION: "whenthen.actions.create_notification",
+    ActionType.SEND_EMAIL: "whenthen.actions.send_email",
     ActionType.SEND_WEBHOOK: "whenthen.actions.send_webhook",
+    ActionType.AI_GENERATE: "whenthen.actions.ai_generate",
 }
 
 # The one seam for tests: an executor that stands in for an action. The action's type must be a
@@ -32,8 +33,8 @@ def clear_test_executors() -> None:
 
 
 def is_data_action(action_type: ActionType) -> bool:
-    """Return whether the effect of `action_type` commits together with its step row."""
-    return action_type in DATA_ACTIONS and action_type not in _test_executors
+    """Return whether what `action_type` does commits together with its step row."""
+    return action_type in RECORDED_ACTIONS and action_type not in _test_executors
 
 
 def data_executor(action_type: ActionType) -> DataAction:
@@ -42,14 +43,7 @@ def data_executor(action_type: ActionType) -> DataAction:
 
 
 def outside_executor(action_type: ActionType) -> OutsideAction:
-    """Return the executor of an outside action: `perform(request) -> success`.
-
-    Raises:
-        FatalError: this deployment has no executor for `action_type`.
-
-    """
+    """Return the executor of an outside action: `perform(request) -> success`."""
     if action_type in _test_executors:
         return _test_executors[action_type]
-    if action_type not in _MODULES:
-        raise FatalError("ACTION_UNSUPPORTED", f"this deployment cannot carry out {action_type}")
     return cast("OutsideAction", import_module(_MODULES[action_type]).perform)

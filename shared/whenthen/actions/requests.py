@@ -1,7 +1,7 @@
 """What an executor is asked, and what it answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -22,17 +22,21 @@ class StepRequest:
     automation_id: UUID
     generation: int
     action_id: UUID
-    config: Mapping[str, Any]
+    config: Mapping[str, Any] = field(repr=False)
     # The record of the run's event (`"recordId": "from_trigger"`), as the event names it.
     record_id: str | None
     # The user behind the run's event, where there is one.
-    actor_id: str | None
+    actor_id: UUID | None
     # What events of this step carry: this run's context, one level deeper.
     child_context: AutomationContext
     # Seconds that this try may take, all of its I/O included.
     timeout_s: float
     # The deployment's settings, for actions that talk to the outside.
     settings: Settings
+    # Values that texts which the executor itself cuts must not show the beginning of.
+    secrets: Sequence[str] = field(default=(), repr=False)
+    # Headers of the engine's own, for a target that is this deployment itself.
+    own_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,21 +15,19 @@ from typing import Any, Final
 import httpcore
 
 from whenthen.actions.as_text import as_text
+from whenthen.actions.deadline import Deadline
+from whenthen.actions.dialling import Dial, dial
 from whenthen.actions.requests import StepRequest, StepSuccess
-from whenthen.actions.webhook_addresses import (
-    Resolve,
-    checked_addresses,
-    forbidden,
-    system_addresses,
-)
+from whenthen.actions.resolving import Resolve, system_addresses
+from whenthen.actions.webhook_addresses import checked_addresses, forbidden
 from whenthen.actions.webhook_body import body_value, read_body
-from whenthen.actions.webhook_connection import Dial, PinnedBackend, dial
-from whenthen.actions.webhook_deadline import Deadline
+from whenthen.actions.webhook_connection import PinnedBackend
 from whenthen.actions.webhook_message import Message, compose
 from whenthen.domain.errors import FatalError, RetryableError, WhenthenError
 from whenthen.domain.limits import WEBHOOK_HEADER_SHOWN_MAX_CHARS
 from whenthen.domain.rules.backoff import parse_retry_after
 from whenthen.domain.rules.outgoing_url import OutgoingUrl, read_outgoing_url
+from whenthen.domain.rules.redact import redact
 
 _SHOWN_HEADERS: Final = ("content-type", "retry-after", "location", "x-request-id")
 
@@ -73,12 +71,17 @@ def perform(request: StepRequest, network: Network = Network()) -> StepSuccess:
         raise forbidden()
     message = compose(request, url, int(datetime.now(UTC).timestamp()))
     addresses = checked_addresses(url, deadline, network.resolve)
-    answer = _exchange(url, message, PinnedBackend(addresses, deadline, network.dial), network)
+    backend = PinnedBackend(addresses, deadline, network.dial)
+    answer = _exchange(url, message, backend, network, request.secrets)
     return StepSuccess({**answer, "ms": round((monotonic() - started_s) * 1000)})
 
 
 def _exchange(
-    url: OutgoingUrl, message: Message, backend: PinnedBackend, network: Network
+    url: OutgoingUrl,
+    message: Message,
+    backend: PinnedBackend,
+    network: Network,
+    secrets: Sequence[str],
 ) -> dict[str, Any]:
     scheme, host = url.scheme.encode(), url.host.encode()
     try:
@@ -95,7 +98,7 @@ def _exchange(
                 content=message.content,
             ) as response,
         ):
-            return _answer(response.status, response.headers, response.iter_stream())
+            return _answer(response.status, response.headers, response.iter_stream(), secrets)
     except httpcore.RemoteProtocolError as error:
         raise FatalError("UNEXPECTED", "the target did not answer in valid HTTP") from error
     except ssl.SSLError as error:
@@ -104,7 +107,10 @@ def _exchange(
 
 
 def _answer(
-    status: int, headers: Sequence[tuple[bytes, bytes]], chunks: Iterable[bytes]
+    status: int,
+    headers: Sequence[tuple[bytes, bytes]],
+    chunks: Iterable[bytes],
+    secrets: Sequence[str],
 ) -> dict[str, Any]:
     values = {name.decode().lower(): value.decode("latin-1") for name, value in reversed(headers)}
     if not 200 <= status < 300:
@@ -114,11 +120,11 @@ def _answer(
     return {
         "status": status,
         "headers": {
-            name: values[name][:WEBHOOK_HEADER_SHOWN_MAX_CHARS]
+            name: redact(values[name], secrets)[:WEBHOOK_HEADER_SHOWN_MAX_CHARS]
             for name in _SHOWN_HEADERS
             if name in values
         },
-        "body": body_value(body, values.get("content-type", "")),
+        "body": body_value(body, values.get("content-type", ""), secrets),
         "bodyTruncated": body.is_cut,
     }
 

@@ -2,7 +2,7 @@
 
 import codecs
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import httpcore
 
 from whenthen.domain import json_text
 from whenthen.domain.limits import WEBHOOK_BODY_MAX_BYTES
+from whenthen.domain.rules.redact import redact_beginning
 
 _PLAIN: Final = frozenset({"", "identity"})
 _ZLIB: Final = frozenset({"gzip", "x-gzip", "deflate"})
@@ -49,10 +50,11 @@ def read_body(chunks: Iterable[bytes], encoding: str) -> Body:
     return Body(bytes(data), is_cut=False)
 
 
-def body_value(body: Body, content_type: str) -> Any:
+def body_value(body: Body, content_type: str, secrets: Sequence[str] = ()) -> Any:
     """Return the value of JSON, else the text, with U+FFFD for what is not UTF-8.
 
-    JSON is what says so, or says nothing, and is one whole JSON text; it keeps its numbers.
+    JSON is what says so, or says nothing, and is one whole JSON text; it keeps its numbers. Of a
+    body that was cut, what may be the beginning of one of `secrets` goes from its end.
     """
     media_type = content_type.partition(";")[0].strip().lower()
     says_json = media_type in {"", "application/json"} or media_type.endswith("+json")
@@ -63,7 +65,8 @@ def body_value(body: Body, content_type: str) -> Any:
             pass
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     # Of a body that was cut the last character may be half there: it goes.
-    return decoder.decode(body.data, final=not body.is_cut)
+    text = decoder.decode(body.data, final=not body.is_cut)
+    return redact_beginning(text, secrets) if body.is_cut else text
 
 
 def _unpacked(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:

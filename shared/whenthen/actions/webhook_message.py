@@ -54,6 +54,7 @@ def compose(request: StepRequest, url: OutgoingUrl, timestamp: int) -> Message:
     if content is not None or method in _CARRIES_BODY:
         headers["content-length"] = str(len(content or b""))
     headers.update(_identity(request, timestamp, content or b""))
+    headers.update(request.own_headers)
     return Message(method, [_encoded(name, value) for name, value in headers.items()], content)
 
 

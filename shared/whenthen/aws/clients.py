@@ -1,12 +1,26 @@
 """Makes boto3 clients, each with deadlines; boto3 is imported when the first one is made."""
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 CONNECT_TIMEOUT_S = 3
 READ_TIMEOUT_S = 10
+# An action's call ends this much before the action's own deadline: making the first client takes
+# time too, and a thread past its deadline costs the whole process.
+_ACTION_MARGIN_S = 1
+
+# Returns a client of a service whose one call takes no longer than so many seconds.
+ActionClient = Callable[[str, float], Any]
 
 
-def make_client(service: str, *, attempts: int = 3, read_timeout_s: float = READ_TIMEOUT_S) -> Any:
+def make_client(
+    service: str,
+    *,
+    attempts: int = 3,
+    connect_timeout_s: float = CONNECT_TIMEOUT_S,
+    read_timeout_s: float = READ_TIMEOUT_S,
+) -> Any:
     """Return a client of the AWS `service`, its calls bounded in time and number.
 
     `attempts` counts the first try. Clients that carry out actions pass 1: their retries are the
@@ -20,10 +34,24 @@ def make_client(service: str, *, attempts: int = 3, read_timeout_s: float = READ
     return session.client(
         service,
         config=Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
+            connect_timeout=connect_timeout_s,
             read_timeout=read_timeout_s,
             retries={"total_max_attempts": attempts, "mode": "standard"},
         ),
+    )
+
+
+# Most actions keep the default timeout, so few clients serve all of them.
+@lru_cache(maxsize=16)
+def action_client(service: str, timeout_s: float) -> Any:
+    """Return a client for actions that may take `timeout_s`: it tries once, and ends in time."""
+    connect_timeout_s = min(CONNECT_TIMEOUT_S, timeout_s / 4)
+    margin_s = min(_ACTION_MARGIN_S, timeout_s / 4)
+    return make_client(
+        service,
+        attempts=1,
+        connect_timeout_s=connect_timeout_s,
+        read_timeout_s=timeout_s - connect_timeout_s - margin_s,
     )
 
 

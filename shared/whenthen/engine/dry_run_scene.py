@@ -35,6 +35,7 @@ class Scene:
     property_types: Mapping[str, PropertyType]
     roots: Mapping[str, Any]
     outputs: Mapping[str, Any]
+    now: datetime
 
 
 def scene(
@@ -70,7 +71,7 @@ def scene(
     }
     types = {item["name"]: PropertyType(item["type"]) for item in around.schema}
     outputs = tried.run.outputs if tried.run else {}
-    return Scene(event, record_id, properties, types, roots, outputs)
+    return Scene(event, record_id, properties, types, roots, outputs, now)
 
 
 def _id_in(event: Mapping[str, Any], key: str) -> UUID | None:

@@ -1,7 +1,8 @@
 """Tells the right people of a run's death, once; and what becomes of messages SQS gave up on."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from sqlalchemy.engine import Connection
@@ -22,19 +23,36 @@ _CRASHED = "WORKER_CRASHED"
 _TOLD = frozenset({Role.OWNER, Role.ADMIN})
 
 
-def report_death(context: Context, notice: DeathNotice) -> bool:
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A death that has just been told in the product, and whom else to tell by mail.
+
+    `addresses` is empty where this deployment sends no mail.
+    """
+
+    death: Death
+    number: int
+    title: str
+    body: str
+    addresses: Mapping[UUID, str] = field(default_factory=dict)
+
+
+def report_death(context: Context, notice: DeathNotice) -> Announcement | None:
     """Announce one death: a notification per OWNER and ADMIN, an audit entry, the metric.
 
-    All in one transaction that only the first delivery of the notice passes; returns whether this
-    one did.
+    All in one transaction that only the first delivery of the notice passes; the others get None.
     """
-    death = context.database.transact(lambda connection: _announce(connection, notice))
-    if death is None:
-        return False
+    by_mail = context.settings.mail_from is not None
+    announced = context.database.transact(
+        lambda connection: _announce(connection, notice, by_mail=by_mail)
+    )
+    if announced is None:
+        return None
     context.metrics.count("automations.dead_letter")
+    death = announced.death
     told = {"run_id": str(death.run_id), "story": dict(death.story)}
     _log.warning("run dead-lettered", extra=told)
-    return True
+    return announced
 
 
 def take_back_messages(context: Context, bodies: Sequence[str]) -> int:
@@ -49,22 +67,23 @@ def take_back_messages(context: Context, bodies: Sequence[str]) -> int:
     return context.database.transact(lambda connection: deaths.wake(connection, run_ids))
 
 
-def _announce(connection: Connection, notice: DeathNotice) -> Death | None:
+def _announce(connection: Connection, notice: DeathNotice, *, by_mail: bool) -> Announcement | None:
     death = deaths.announce(connection, notice.run_id, notice.death)
     if death is None:
         return None
     members = notifications.members(connection, [death.workspace_id])[death.workspace_id]
+    told = [user_id for user_id, role in members.items() if role in _TOLD]
     title, body = _title(death), _body(death)
     notifications.insert(
         connection,
         [
             NewNotification(new_id(), death.workspace_id, user_id, title, body, death.run_id)
-            for user_id, role in members.items()
-            if role in _TOLD
+            for user_id in told
         ],
     )
     audit.add(connection, [_audit_entry(death)])
-    return death
+    addresses = notifications.addresses(connection, told) if by_mail else {}
+    return Announcement(death, notice.death, title, body, addresses)
 
 
 def _title(death: Death) -> str:

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from whenthen.domain.errors import FatalError
 from whenthen.domain.ids import parse_id
 from whenthen.domain.kinds import ActionType
+from whenthen.domain.rules.delay import resume_at
 from whenthen.domain.rules.interpolation import ActionOutputs
 from whenthen.domain.rules.shown_config import ConfigProblem, show_config
-from whenthen.domain.rules.template_places import needs_value
+from whenthen.domain.rules.template_places import is_html, needs_value
 from whenthen.domain.rules.template_syntax import Token
 from whenthen.domain.schemas.actions import stored_config
 from whenthen.domain.schemas.templated import FROM_TRIGGER
@@ -49,12 +51,23 @@ def _filled_in(
         config,
         {**scene.roots, "actions": outputs},
         required=partial(needs_value, type_),
+        is_html=partial(is_html, type_),
         is_open=partial(_is_open, earlier, scene.outputs),
     )
     problems = list(shown.problems)
     if config.get("recordId") == FROM_TRIGGER and parse_id(scene.record_id or "") is None:
         problems.append(ConfigProblem("recordId", "TEMPLATE_MISSING"))
+    if type_ == ActionType.DELAY and not problems:
+        problems = _of_a_delay(shown.config, scene.now)
     return ShownAction(index, type_, shown.config, problems)
+
+
+def _of_a_delay(config: Mapping[str, Any], now: datetime) -> list[ConfigProblem]:
+    try:
+        resume_at(config, now)
+    except FatalError as error:
+        return [ConfigProblem("until" if "until" in config else "seconds", error.code)]
+    return []
 
 
 def _is_open(earlier: Sequence[str], outputs: Mapping[str, Any], token: Token) -> bool:

@@ -55,6 +55,20 @@ _INSERT = prepared(
 )
 
 
+def addresses(connection: Connection, user_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Return the e-mail addresses of those of `user_ids` that have one."""
+    rows = connection.execute(_ADDRESSES, {"ids": list(user_ids)})
+    return {row.id: row.email for row in rows}
+
+
+_ADDRESSES = prepared(
+    """
+    select id, email from users where id = any(cast(:ids as uuid[])) and email is not null
+    order by id
+    """
+)
+
+
 def members(connection: Connection, workspace_ids: Sequence[UUID]) -> dict[UUID, dict[UUID, Role]]:
     """Return, per workspace, its members and their roles, oldest membership first."""
     rows = connection.execute(_MEMBERS, {"ids": list(set(workspace_ids))})

@@ -23,6 +23,9 @@ ACTIONS = [
     "secretsmanager:GetSecretValue",
     "kms:Encrypt",
     "s3:PutObject",
+    "ses:SendEmail",
+    "ses:SendRawEmail",
+    "bedrock:InvokeModel",
 ]
 
 
@@ -35,6 +38,8 @@ class Resources:
     secret: str
     key: str
     bucket: str
+    sender: str
+    model: str
     arns: list[str]
 
 
@@ -47,8 +52,18 @@ def make_resources(aws: EmulatedAws, name: str) -> Resources:
     aws.client("s3").create_bucket(
         Bucket=name, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
     )
-    arns = [account % ("sqs", name), account % ("kinesis", f"stream/{name}"), secret, key]
-    return Resources(queue_url, name, secret, key, name, [*arns, f"arn:aws:s3:::{name}/*"])
+    sender, model = f"bot@{name}.example", f"{name}.model-v1:0"
+    aws.verify_sender(sender)
+    arns = [
+        account % ("sqs", name),
+        account % ("kinesis", f"stream/{name}"),
+        secret,
+        key,
+        f"arn:aws:s3:::{name}/*",
+        account % ("ses", f"identity/{sender}"),
+        f"arn:aws:bedrock:eu-west-1::foundation-model/{model}",
+    ]
+    return Resources(queue_url, name, secret, key, name, sender, model, arns)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +103,15 @@ def client(aws: EmulatedAws, credentials: dict[str, str]) -> Iterator[Callable[[
     allow_everything()
 
 
+def send_mail(ses: Any, sender: str) -> None:
+    data = f"From: {sender}\r\nTo: ada@example.com\r\n\r\nHello\r\n".encode()
+    ses.send_email(FromEmailAddress=sender, Content={"Raw": {"Data": data}})
+
+
+def ask(bedrock: Any, model: str) -> None:
+    bedrock.converse(modelId=model, messages=[{"role": "user", "content": [{"text": "Hello"}]}])
+
+
 CALLS: dict[str, tuple[str, Callable[[Any, Resources], Any]]] = {
     "sqs one by one": (
         "sqs",
@@ -112,6 +136,9 @@ CALLS: dict[str, tuple[str, Callable[[Any, Resources], Any]]] = {
     ),
     "kms": ("kms", lambda kms, r: kms.encrypt(KeyId=r.key, Plaintext=b"x")),
     "s3": ("s3", lambda s3, r: s3.put_object(Bucket=r.bucket, Key="k", Body=b"x")),
+    "ses": ("sesv2", lambda ses, r: send_mail(ses, r.sender)),
+    "bedrock": ("bedrock-runtime", lambda bedrock, r: ask(bedrock, r.model)),
+    "bedrock by ARN": ("bedrock-runtime", lambda bedrock, r: ask(bedrock, r.arns[-1])),
 }
 
 
@@ -163,3 +190,16 @@ def test_a_mapping_whose_role_may_not_read_its_source_is_refused(
     stack = deploy(without(template, action), name=f"without-{action.replace(':', '-')}")
     with pytest.raises(StackError, match=f"does not allow {action} on arn:aws:"):
         RunningStack(aws, stack, RunPlan((HANDLERS, HANDLERS)), Listeners())
+
+
+def test_a_verified_domain_is_the_identity_of_its_addresses(
+    aws: EmulatedAws, client: Callable[[str], Any], own: Resources
+) -> None:
+    allow_everything()
+    aws.verify_sender("domain.example")
+    enforce_iam()
+    assert own.sender
+    # The role may not use that domain.
+    with pytest.raises(ClientError) as refused:
+        send_mail(client("sesv2"), "any@domain.example")
+    assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403

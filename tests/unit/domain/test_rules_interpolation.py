@@ -267,3 +267,36 @@ def test_any_value_comes_through_a_lone_token_unchanged(value: Any) -> None:
 def test_any_config_on_which_the_check_has_nothing_to_say_can_be_filled(value: Any) -> None:
     if check_templates(value, secrets_allowed=everywhere) == []:
         assert dumps(filled(value))
+
+
+# ------------------------------------------------------------------------------------------ HTML
+
+
+@pytest.mark.parametrize(
+    ("text", "filled_in"),
+    [
+        ("<b>{{record.Markup}}</b>", "<b>&lt;i onclick=&quot;x&quot;&gt; &amp;amp; &#x27;</b>"),
+        ("{{record.Markup}}", "&lt;i onclick=&quot;x&quot;&gt; &amp;amp; &#x27;"),
+        ("{{record.Obj}}", "{&quot;k&quot;:&quot;&lt;&quot;}"),
+        ("{{record.Count}}", "3"),
+        ("<p>{{record.Count}}</p>", "<p>3</p>"),
+        ("<p>&amp;</p>", "<p>&amp;</p>"),
+        ("{{record.Missing}}", None),
+        ("<p>{{record.Missing}}</p>", "<p></p>"),
+    ],
+)
+def test_within_html_a_value_is_text_and_cannot_add_to_the_markup(
+    text: str, filled_in: str | None
+) -> None:
+    record = {"Markup": '<i onclick="x"> &amp; \'', "Obj": {"k": "<"}, "Count": 3}
+    config = {"html": text, "text": "{{record.Markup}}"}
+    found = interpolate(config, {"record": record}, nowhere, "html".__eq__).config
+    assert found == {"html": filled_in, "text": record["Markup"]}
+
+
+def test_what_escaping_adds_counts_towards_the_size() -> None:
+    config = {"html": "{{record.A}}"}
+    roots = {"record": {"A": "<" * (INTERPOLATED_MAX_BYTES // 4)}}
+    assert len(interpolate(config, roots, nowhere).config["html"]) == INTERPOLATED_MAX_BYTES // 4
+    with pytest.raises(FatalError, match="above 64 KB"):
+        interpolate(config, roots, nowhere, "html".__eq__)

@@ -4,7 +4,7 @@ import pytest
 
 from whenthen.domain.kinds import ActionType
 from whenthen.domain.rules.data_path import path_text
-from whenthen.domain.rules.template_places import may_hold_secret, needs_value
+from whenthen.domain.rules.template_places import is_html, may_hold_secret, needs_value
 
 NEEDED = {
     ActionType.CREATE_RECORD: ["databaseId"],
@@ -99,3 +99,10 @@ def test_a_webhook_may_hold_secrets_nowhere_else(place: str) -> None:
 def test_no_other_action_may_hold_a_secret(action_type: ActionType) -> None:
     places = [*SECRET_PLACES, *OPEN_PLACES]
     assert [place for place in places if may_hold_secret(action_type, place)] == []
+
+
+@pytest.mark.parametrize("action_type", ActionType)
+def test_only_the_html_of_a_mail_is_html(action_type: ActionType) -> None:
+    places = ["html", "text", "subject", "html.x", "body", "content", "prompt"]
+    expected = ["html"] if action_type == ActionType.SEND_EMAIL else []
+    assert [place for place in places if is_html(action_type, place)] == expected

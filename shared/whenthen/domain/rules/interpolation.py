@@ -9,6 +9,7 @@ Source: docs/architecture.md, "Interpolation".
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Final, Literal
 
 from whenthen.domain.errors import FatalError
@@ -74,22 +75,30 @@ def check_templates(
     return problems
 
 
+def _nowhere(_place: str) -> bool:
+    return False
+
+
 def interpolate(
-    config: Any, roots: Mapping[str, Any], required: Callable[[str], bool]
+    config: Any,
+    roots: Mapping[str, Any],
+    required: Callable[[str], bool],
+    is_html: Callable[[str], bool] = _nowhere,
 ) -> Interpolated:
     """Return `config` with every template replaced by its value from `roots`.
 
     A text that is one lone token becomes the value itself, null if it is missing. In a text, texts
     stand as they are and other values as JSON; a missing one is empty and listed. `required` is
     asked for a place (`recordId`, `to[0]`, `headers["X-Id"]`) whether a value must be there: then
-    neither missing nor null will do. `roots` holds plain JSON, and `ActionOutputs` as `actions`.
+    neither missing nor null will do. Where `is_html` says so, values are text within HTML: markup
+    in them is shown, not obeyed. `roots` holds plain JSON, and `ActionOutputs` as `actions`.
 
     Raises:
         FatalError: TEMPLATE_MISSING, a required place lacks its value; SECRET_UNKNOWN, there is no
             such secret; ACTION_CONFIG_INVALID, a stored template is unreadable, or the result is
             above 64 KB of JSON.
     """
-    filling = _Filling(roots, required)
+    filling = _Filling(roots, required, is_html)
     filled = filling.fill(config, ())
     if len(dumps(filled).encode()) > INTERPOLATED_MAX_BYTES:
         raise _too_large()
@@ -100,6 +109,7 @@ def interpolate(
 class _Filling:
     roots: Mapping[str, Any]
     required: Callable[[str], bool]
+    is_html: Callable[[str], bool]
     # A dict as an ordered set.
     missing: dict[str, None] = field(default_factory=dict)
     # A config of few bytes may name a large value many times: stop before it is all in memory.
@@ -131,15 +141,19 @@ class _Filling:
         value = self._value(token, place)
         if value is MISSING:
             return None
-        self._spend(value if isinstance(value, str) else dumps(value))
-        return value
+        written = self._written(value, place)
+        return written if self.is_html(path_text(place)) else value
 
     def _in_text(self, token: Token, place: Path) -> str:
         value = self._value(token, place)
         if value is MISSING:
             self.missing[token.text] = None
             return ""
-        return self._spend(value if isinstance(value, str) else dumps(value))
+        return self._written(value, place)
+
+    def _written(self, value: Any, place: Path) -> str:
+        text = value if isinstance(value, str) else dumps(value)
+        return self._spend(escape(text) if self.is_html(path_text(place)) else text)
 
     def _value(self, token: Token, place: Path) -> Any:
         value = _value_of(self.roots.get(token.root, MISSING), token.rest)

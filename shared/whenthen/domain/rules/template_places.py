@@ -1,4 +1,4 @@
-"""Where in an action's config a template must have a value, and where a secret may stand."""
+"""Where in an action's config a template must have a value, what may be a secret or HTML."""
 
 import re
 from typing import Final
@@ -30,3 +30,11 @@ def needs_value(action_type: ActionType, place: str) -> bool:
 def may_hold_secret(action_type: ActionType, place: str) -> bool:
     """Return whether `secrets.NAME` may stand at `place`: in a webhook's headers, body and key."""
     return action_type == ActionType.SEND_WEBHOOK and _SECRET_ALLOWED.fullmatch(place) is not None
+
+
+def is_html(action_type: ActionType, place: str) -> bool:
+    """Return whether the text at `place` is HTML, so that values in it must not add to its markup.
+
+    Source: docs/decisions/0017-values-in-html-mail.md.
+    """
+    return action_type == ActionType.SEND_EMAIL and place == "html"

@@ -8,11 +8,13 @@ from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     SerializeAsAny,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -31,6 +33,7 @@ from whenthen.domain.schemas.templated import (
     RecordText,
     Text,
     UrlText,
+    has_template,
 )
 
 # RFC 9110, "token".
@@ -147,8 +150,38 @@ class AiGenerateConfig(Model):
     )
 
 
+def _seconds(value: Any) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if is_number and 1 <= value <= limits.DELAY_MAX_S:
+        return value
+    if isinstance(value, str) and has_template(value):
+        return value
+    raise PydanticCustomError(
+        "delay",
+        "must be a whole number from 1 to {most}, or hold a template",
+        {"most": limits.DELAY_MAX_S},
+    )
+
+
+# No union: its errors would name its branches.
+Seconds = Annotated[
+    Any,
+    AfterValidator(_seconds),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": limits.DELAY_MAX_S},
+                {"type": "string", "description": "a template, such as {{ record.Wait }}"},
+            ]
+        }
+    ),
+]
+
+
 class DelayConfig(Model):
-    seconds: Annotated[int, Field(ge=1, le=limits.DELAY_MAX_S)] | None = None
+    """`seconds` is a number, or a text with a template that makes one."""
+
+    seconds: Seconds | None = None
     until: InstantText | None = None
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from whenthen.domain.ids import parse_id
 from whenthen.domain.instants import parse_instant
-from whenthen.domain.rules.mail_address import ADDRESS_MAX_CHARS, is_mail_address
+from whenthen.domain.rules.mail_address import ADDRESS_MAX_CHARS, mailbox
 
 FROM_TRIGGER: Final = "from_trigger"
 
@@ -50,6 +50,6 @@ UrlText = Annotated[
 AddressText = Annotated[
     str,
     Field(max_length=ADDRESS_MAX_CHARS),
-    _literal("email", is_mail_address, "an e-mail address"),
+    _literal("email", mailbox, "an e-mail address"),
 ]
 InstantText = Annotated[str, _literal("instant", parse_instant, "an ISO 8601 instant")]

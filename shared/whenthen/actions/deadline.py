@@ -1,4 +1,4 @@
-"""The one deadline over everything that a webhook does: DNS, connection, TLS, request, answer."""
+"""The one deadline over everything that an outside action does: DNS, connection, TLS, answers."""
 
 import socket
 from collections.abc import Iterator
