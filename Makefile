@@ -6,10 +6,12 @@ UV := $(BIN)/uv
 UV_VERSION := 0.13.9
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 4
+# How long the soak breaks things; at 500 runs a minute or more.
+SOAK_MINUTES ?= 10
 # What the Lambda runtime brings itself, and the layer therefore does not.
 IN_RUNTIME := boto3 botocore s3transfer urllib3
 
-.PHONY: setup run build test soak lint format lock clean
+.PHONY: setup run build test test-artifacts soak lint format lock clean
 
 setup: $(VENV)/.installed
 
@@ -42,12 +44,18 @@ format: setup
 test: lint
 	$(PYTEST) -n $(WORKERS) --dist loadgroup
 
-# The whole fault matrix, long state machines, a stack without each of its permissions: of these
-# `make test` draws a part.
+# Every function from the build output, under the emulator of Lambda's runtime interface.
+test-artifacts: build
+	WHENTHEN_UV="$(abspath $(UV))" $(PYTEST) -n 0 -s tests/artifacts
+
+# The whole fault matrix, a long random soak, long state machines, a stack without each of its
+# permissions, 100,000 schedules at one instant: of these `make test` draws a part.
 soak: setup
-	WHENTHEN_FAULTS=all WHENTHEN_CASES_PER_ROUTE=500 $(PYTEST) -n $(WORKERS) --dist loadgroup \
+	WHENTHEN_SOAK_MINUTES=$(SOAK_MINUTES) WHENTHEN_FAULTS=all WHENTHEN_CASES_PER_ROUTE=500 \
+		WHENTHEN_SCHEDULES=100000 $(PYTEST) -n $(WORKERS) --dist loadgroup \
 		tests/faults tests/integration/test_run_lifecycle.py tests/e2e/test_stack_permissions.py \
-		tests/integration/http_api/test_http_schemathesis.py
+		tests/integration/http_api/test_http_schemathesis.py \
+		tests/integration/test_schedule_load.py tests/integration/test_schedule_calendar.py
 
 lock: $(UV)
 	$(UV) pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o requirements.lock

@@ -20,6 +20,7 @@ from devstack.hops import HopFollower
 from devstack.http_server import HttpServer
 from devstack.journal import Journal
 from devstack.kept_keys import keep_keys
+from devstack.mail_rules import keep_mails
 from devstack.options import Options, parse_options
 from devstack.postgres import start_postgres
 from devstack.ready_file import Ready, write_ready_file
@@ -36,6 +37,7 @@ from whenthen.store.migrate import migrate
 # The functions of which several processes run, so that races are real.
 PARALLEL = ("HttpApiFunction", "RunExecutorFunction")
 WATCHDOG = "RunWatchdogFunction"
+MIGRATOR = "DbMigratorFunction"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,6 +88,7 @@ class DevStack:
         stream_rules.on_record(journal.event)
         running = self._run_functions(aws, stack, self._listeners(journal, hops))
         running.start_functions()
+        _ask(running, MIGRATOR, {"action": "migrate"})
         self._take_up(running)
         running.start_sources()
         control = ControlDoor(self._folder.path, stack.functions, running.invoke)
@@ -121,6 +124,9 @@ class DevStack:
             environ=os.environ,
             defaults=dev_defaults(url),
         )
+        keep_mails(self._folder.path / "mail")
+        if sender := template.parameters.get("MailFrom"):
+            aws.verify_sender(sender)
         return aws, deploy(template)
 
     def _run_functions(self, aws: EmulatedAws, stack: Stack, listeners: Listeners) -> RunningStack:
@@ -155,10 +161,8 @@ class DevStack:
         The emulated queue and stream live in memory, the facts in Postgres: unmatched events are in
         the outbox, runs are rows. Every lease is void, since its worker died with its stack.
         """
-        invocation = running.invoke(WATCHDOG, {"workersGone": True})
-        if invocation.error is not None:
-            raise StackError(f"the watchdog failed: {error_text(invocation.error)}")
-        events, runs = invocation.result["relayed"], invocation.result["swept"]
+        taken = _ask(running, WATCHDOG, {"workersGone": True})
+        events, runs = taken["relayed"], taken["swept"]
         if events or runs:
             self._console.say("stack", f"taken up: {events} events, {runs} runs")
 
@@ -195,6 +199,14 @@ class DevStack:
         if self._running is None or self._http_function is None:
             return Invocation(error={"errorType": "NotReady", "errorMessage": "starting"})
         return self._running.invoke(self._http_function, event, wait_s)
+
+
+def _ask(running: RunningStack, function: str, event: Any) -> Any:
+    """Return what a function makes of `event`; without it the stack cannot start."""
+    invocation = running.invoke(function, event)
+    if invocation.error is not None:
+        raise StackError(f"{function} failed: {error_text(invocation.error)}")
+    return invocation.result
 
 
 def _no_credentials() -> tuple[str, str | None]:

@@ -259,4 +259,6 @@ def _serves_http(logical_id: str, template: SplitTemplate) -> bool:
         for resource in template.played.values()
         if resource["Type"] == "AWS::ApiGatewayV2::Api"
     ]
-    return any(f"${{{logical_id}.Arn}}" in body for body in bodies)
+    # By the function's own ARN, or by that of an alias of it.
+    named = (f"${{{logical_id}.Arn}}", f"${{{logical_id}Alias")
+    return any(name in body for body in bodies for name in named)

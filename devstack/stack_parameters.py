@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
+from devstack.echo_model import MODEL_ID
+
 
 def database_parameters(database_url: str, secret_arn: str) -> dict[str, str]:
     """Return the parameters that name the database of `database_url`."""
@@ -23,8 +25,12 @@ def dev_defaults(url: str) -> dict[str, str]:
         "PublicUrl": url,
         # A deployment gathers events for a second to save invocations; here nobody pays for them.
         "MatcherBatchingWindow": "0",
+        # Schedules can be tried out without waiting for them.
+        "AcceptTickNow": "true",
         # What is tried out here listens on this machine.
         "WebhookAllowHosts": "127.0.0.1,localhost",
+        "MailFrom": "automations@whenthen.test",
+        "BedrockModelId": MODEL_ID,
     }
 
 

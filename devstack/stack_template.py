@@ -11,6 +11,7 @@ from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
 
 from devstack.errors import StackError
+from devstack.stack_conditions import conditions_of
 from devstack.stream_rules import ON_DEMAND_SHARDS
 
 Json = dict[str, Any]
@@ -33,16 +34,20 @@ CREATED_BY_MOTO = frozenset(
     }
 )
 # What the stack plays itself: moto would run mappings on its own and so eat the queue (measured),
-# runs no rules, and its CloudFormation knows no HTTP APIs. Alarms ring nowhere on one machine.
+# runs no rules, and its CloudFormation knows no HTTP APIs. Alarms ring nowhere on one machine, and
+# an alias leads to the one version that there is.
 PLAYED_BY_STACK = frozenset(
     {
         "AWS::ApiGatewayV2::Api",
         "AWS::ApiGatewayV2::Stage",
         "AWS::CloudWatch::Alarm",
+        "AWS::CloudWatch::Dashboard",
         "AWS::Events::Rule",
+        "AWS::Lambda::Alias",
         "AWS::Lambda::EventInvokeConfig",
         "AWS::Lambda::EventSourceMapping",
         "AWS::Lambda::Permission",
+        "AWS::Lambda::Version",
     }
 )
 
@@ -65,7 +70,7 @@ def split_template(
     environ: Mapping[str, str],
     defaults: Mapping[str, str],
 ) -> SplitTemplate:
-    """Return the template of `path`, transformed and divided.
+    """Return the template of `path`, transformed and divided; what no condition wants is left out.
 
     A parameter's value is what the stack has `decided`, else the one that `environ` has under its
     name in capitals (`AUTO_RUN_MAX_RETRIES` for `AutoRunMaxRetries`), else the stack's own of
@@ -86,15 +91,21 @@ def split_template(
     moto_template = copy.deepcopy(translated)
     # Outputs name parts that moto does not create; the stack asks for physical ids instead.
     moto_template.pop("Outputs", None)
+    holds = conditions_of(translated, parameters)
     played = {}
     for logical_id, resource in translated["Resources"].items():
         kind = resource["Type"]
+        if "Condition" in resource and not holds(resource["Condition"]):
+            del moto_template["Resources"][logical_id]
+            continue
         if kind in PLAYED_BY_STACK or kind.startswith("Custom::"):
             played[logical_id] = moto_template["Resources"].pop(logical_id)
         elif kind not in CREATED_BY_MOTO:
             raise StackError(f"{logical_id}: the local stack does not know {kind}")
     for resource in moto_template["Resources"].values():
         _fill_in_for_moto(resource)
+        # Such as the migration, which the stack plays.
+        resource.pop("DependsOn", None)
     return SplitTemplate(moto_template, played, parameters)
 
 

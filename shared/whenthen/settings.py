@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from whenthen.domain import limits
+from whenthen.domain.rules.mail_address import mailbox
 from whenthen.domain.rules.secure_url import is_secure_url
 
 
@@ -27,17 +28,25 @@ NUMBERS: Final[Mapping[str, tuple[int, int, int]]] = {
         1,
         limits.QUEUE_BATCH_MAX,
     ),
+    # Read by the migrator alone: what the template gives the run queue's mapping.
+    "EXECUTOR_MAXIMUM_CONCURRENCY": (10, 2, 1_000),
     "AUTOMATION_MAX_RUNS_PER_MINUTE": (limits.RUNS_PER_MINUTE_DEFAULT, 1, 1_000_000),
     "AUTOMATION_MAX_CHAINED_RUNS_PER_DAY": (
         limits.CHAINED_RUNS_PER_DAY_DEFAULT,
         1,
         1_000_000_000,
     ),
+    # RFC 6409: the port of mail submission.
+    "SMTP_PORT": (587, 1, 65_535),
     # 0: no limit.
     "API_REQUESTS_PER_MINUTE": (0, 0, 1_000_000),
     # More than the stream keeps its records: a replay must still find the runs it made.
     "RETENTION_DAYS": (limits.RETENTION_DAYS_DEFAULT, 8, 3_650),
 }
+
+
+# How a connection to the mail server is protected: from the first byte, after STARTTLS, not at all.
+SMTP_SECURITY: Final = ("starttls", "tls", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +80,26 @@ class Settings:
     max_retries: int
     max_depth: int
     worker_concurrency: int
+    # Workers at once, by which the migrator judges whether the database has enough connections.
+    executor_maximum_concurrency: int
     # An automation's runs of depth >= 1 or by webhook: delayed above so many a minute, and above
     # so many a day the automation is paused.
     runs_per_minute: int
     chained_runs_per_day: int
     retention_days: int
+    # Whether a tick's event may say what time it is: for trying schedules out, never in production.
+    accept_tick_now: bool
     # Hosts that webhooks may call wherever they lead: lower case, IPv6 without brackets.
     webhook_allow_hosts: frozenset[str]
+    # Who mails are from; None: this deployment sends none. By SES, unless there is an SMTP server.
+    mail_from: str | None
+    smtp_host: str | None
+    smtp_port: int
+    # One of SMTP_SECURITY.
+    smtp_security: str
+    smtp_secret_arn: str | None
+    # The model that AI_GENERATE asks where its action names none.
+    bedrock_model_id: str | None
 
     log_level: str
     metrics_namespace: str
@@ -109,20 +131,30 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         max_retries=_number(environ, "AUTO_RUN_MAX_RETRIES"),
         max_depth=_number(environ, "AUTOMATION_MAX_DEPTH"),
         worker_concurrency=_number(environ, "AUTOMATIONS_WORKER_CONCURRENCY"),
+        executor_maximum_concurrency=_number(environ, "EXECUTOR_MAXIMUM_CONCURRENCY"),
         runs_per_minute=_number(environ, "AUTOMATION_MAX_RUNS_PER_MINUTE"),
         chained_runs_per_day=_number(environ, "AUTOMATION_MAX_CHAINED_RUNS_PER_DAY"),
         retention_days=_number(environ, "RETENTION_DAYS"),
+        accept_tick_now=_flag(environ, "ACCEPT_TICK_NOW", default=False),
         webhook_allow_hosts=_hosts(environ, "WEBHOOK_ALLOW_HOSTS"),
+        mail_from=environ.get("MAIL_FROM") or None,
+        smtp_host=environ.get("SMTP_HOST") or None,
+        smtp_port=_number(environ, "SMTP_PORT"),
+        smtp_security=environ.get("SMTP_SECURITY") or SMTP_SECURITY[0],
+        smtp_secret_arn=environ.get("SMTP_SECRET_ARN") or None,
+        bedrock_model_id=environ.get("BEDROCK_MODEL_ID") or None,
         log_level=environ.get("POWERTOOLS_LOG_LEVEL") or "INFO",
         metrics_namespace=environ.get("POWERTOOLS_METRICS_NAMESPACE") or "whenthen",
     )
-    _check_database(settings)
-    works = "AUTOMATIONS_WORKER_CONCURRENCY" in environ
-    if works and settings.database_pool_size < settings.worker_concurrency:
-        # Each run of a worker's batch may hold a connection at the same time.
-        raise SettingsError("DATABASE_POOL_SIZE must be at least AUTOMATIONS_WORKER_CONCURRENCY")
-    _check_oidc(settings)
+    _check(settings, environ)
     return settings
+
+
+def _check(settings: Settings, environ: Mapping[str, str]) -> None:
+    _check_database(settings)
+    _check_worker(settings, environ)
+    _check_oidc(settings)
+    _check_mail(settings)
 
 
 def _check_database(settings: Settings) -> None:
@@ -131,11 +163,27 @@ def _check_database(settings: Settings) -> None:
         raise SettingsError("set DATABASE_URL, or DATABASE_HOST with DATABASE_SECRET_ARN")
 
 
+def _check_worker(settings: Settings, environ: Mapping[str, str]) -> None:
+    works = "AUTOMATIONS_WORKER_CONCURRENCY" in environ
+    if works and settings.database_pool_size < settings.worker_concurrency:
+        # Each run of a worker's batch may hold a connection at the same time.
+        raise SettingsError("DATABASE_POOL_SIZE must be at least AUTOMATIONS_WORKER_CONCURRENCY")
+
+
 def _check_oidc(settings: Settings) -> None:
     if (settings.oidc_issuer is None) != (settings.oidc_audience is None):
         raise SettingsError("set OIDC_ISSUER and OIDC_AUDIENCE, or neither")
     if settings.oidc_issuer is not None and not is_secure_url(settings.oidc_issuer):
         raise SettingsError("OIDC_ISSUER must be an https URL")
+
+
+def _check_mail(settings: Settings) -> None:
+    if settings.mail_from is not None and mailbox(settings.mail_from) != settings.mail_from:
+        raise SettingsError("MAIL_FROM must be an e-mail address in ASCII, without a name")
+    if settings.smtp_security not in SMTP_SECURITY:
+        raise SettingsError(f"SMTP_SECURITY must be one of {', '.join(SMTP_SECURITY)}")
+    if settings.smtp_secret_arn is not None and settings.smtp_security == "none":
+        raise SettingsError("SMTP_SECURITY none would show the password of SMTP_SECRET_ARN")
 
 
 def _number(environ: Mapping[str, str], name: str) -> int:

@@ -7,14 +7,16 @@ import pytest
 
 # Loaded on first use only, wherever they are needed.
 # (botocore itself is named by Powertools for its user agent; its client is what costs.)
-NEVER = {"boto3", "httpx", "httpcore", "re2", "yaml", "requests", "jwt", "joserfc"}
+NEVER = {"boto3", "httpx", "httpcore", "re2", "yaml", "requests", "jwt", "joserfc", "smtplib"}
 # What a function's own work surely needs.
 ALLOWED = {"pydantic", "sqlalchemy", "pg8000", "aws_lambda_powertools"}
 HEAVY = NEVER | ALLOWED
 
 FUNCTIONS = {
+    "db_migrator": {"sqlalchemy", "pg8000", "pydantic"},
     "stream_matcher": {"sqlalchemy", "pg8000"},
     "run_executor": {"sqlalchemy", "pg8000", "pydantic"},
+    "schedule_reconciler": {"sqlalchemy", "pg8000", "pydantic"},
     "run_watchdog": {"sqlalchemy", "pg8000", "pydantic"},
     "dlq_notifier": {"sqlalchemy", "pg8000"},
     "http_api": {"sqlalchemy", "pg8000", "pydantic", "aws_lambda_powertools"},

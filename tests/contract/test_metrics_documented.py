@@ -11,8 +11,8 @@ def test_metrics_and_their_table_agree() -> None:
     counted = {
         name
         for path in sources
-        for name in re.findall(r'\.count\(\s*"(automations\.\w+)"', path.read_text())
+        for name in re.findall(r'\.count\(\s*"((?:automations|schedules)\.\w+)"', path.read_text())
     }
     table = (ROOT / "docs" / "operations.md").read_text()
-    documented = set(re.findall(r"^\| `(automations\.\w+)`", table, re.MULTILINE))
+    documented = set(re.findall(r"^\| `((?:automations|schedules)\.\w+)`", table, re.MULTILINE))
     assert counted == documented

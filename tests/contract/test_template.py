@@ -3,6 +3,7 @@
 import ast
 import fnmatch
 import importlib
+import itertools
 import json
 import os
 import re
@@ -139,13 +140,21 @@ def alarms(resources: Json) -> dict[str, Json]:
 def watched(resources: Json) -> set[tuple[str, str]]:
     """What the alarms watch, as (resource or service, metric)."""
     found = set()
-    for alarm in alarms(resources).values():
-        (dimension,) = alarm["Dimensions"]
+    for metric in itertools.chain.from_iterable(map(metrics_of, alarms(resources).values())):
+        (dimension,) = metric["Dimensions"]
         value = dimension["Value"]
         if isinstance(value, dict):
             value = value["Ref"] if "Ref" in value else value["Fn::GetAtt"][0]
-        found.add((value, alarm["MetricName"]))
+        found.add((value, metric["MetricName"]))
     return found
+
+
+def metrics_of(alarm: Json) -> list[Json]:
+    """The metrics that an alarm watches: its own, or those that it adds up."""
+    added = [
+        part["MetricStat"]["Metric"] for part in alarm.get("Metrics", []) if "MetricStat" in part
+    ]
+    return added or [alarm]
 
 
 def test_every_queue_and_every_function_has_its_alarms(resources: Json) -> None:
@@ -183,31 +192,86 @@ def test_an_alarm_is_silent_without_data_and_rings_where_the_operator_says(
 def test_an_alarm_on_a_metric_of_ours_names_one_that_is_counted_with_those_dimensions(
     resources: Json,
 ) -> None:
-    ours = [alarm for alarm in alarms(resources).values() if alarm["Namespace"] == "whenthen"]
-    assert [(alarm["MetricName"], alarm["Dimensions"]) for alarm in ours] == [
-        ("automations.dead_letter", [{"Name": "service", "Value": "dlq-notifier"}])
-    ]
-    handler = (ROOT / "functions" / "dlq_notifier" / "handler.py").read_text("utf-8")
-    assert 'process_context("dlq-notifier")' in handler
+    watching = [metrics_of(alarm) for alarm in alarms(resources).values()]
+    ours = [a for a in itertools.chain(*watching) if a["Namespace"] == "whenthen"]
+    assert {"automations.dead_letter", "schedules.missed"} <= {a["MetricName"] for a in ours}
+    table = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    assert [a["MetricName"] for a in ours if f"| `{a['MetricName']}` |" not in table] == []
+    for alarm in ours:
+        (dimension,) = alarm["Dimensions"]
+        folder = ROOT / "functions" / dimension["Value"].replace("-", "_")
+        said = [path.read_text("utf-8") for path in folder.glob("*.py")]
+        assert dimension["Name"] == "service"
+        assert any(f'"{dimension["Value"]}"' in text for text in said)
 
 
-def test_the_watchdog_ticks_every_minute_and_a_tick_is_never_tried_again(resources: Json) -> None:
-    (rule,) = of_type(resources, "AWS::Events::Rule").values()
-    assert rule["ScheduleExpression"] == "rate(1 minute)"
-    (target,) = rule["Targets"]
-    assert target["Arn"] == {"Fn::GetAtt": ["RunWatchdogFunction", "Arn"]}
+# What is counted in the ordinary course of things. Everything else is a fault, and rings.
+ORDINARY = {
+    "automations.actions",
+    "automations.matched",
+    "automations.relayed",
+    "automations.skipped",
+    "schedules.deduped",
+    "schedules.fired",
+}
+
+
+def test_every_metric_of_a_fault_has_an_alarm(resources: Json) -> None:
+    page = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    counted = set(re.findall(r"^\| `((?:automations|schedules)\.\w+)` \|", page, re.MULTILINE))
+    assert counted >= ORDINARY
+    assert counted - ORDINARY == {
+        metric for _, metric in watched(resources) if re.match(r"(automations|schedules)\.", metric)
+    }
+
+
+def test_a_metric_that_several_functions_count_is_added_up_over_all_of_them(
+    resources: Json,
+) -> None:
+    for alarm in alarms(resources).values():
+        if "Metrics" in alarm:
+            total, *parts = alarm["Metrics"]
+            assert [part["ReturnData"] for part in parts] == [False] * len(parts)
+            assert total["Expression"] == " + ".join(f"FILL({part['Id']}, 0)" for part in parts)
+
+
+TICKED = {"RunWatchdogFunction": 60, "ScheduleReconcilerFunction": 120}
+
+
+def test_some_functions_tick_every_minute_and_a_tick_is_never_tried_again(resources: Json) -> None:
     once = {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
-    assert target["RetryPolicy"] == once
-    (invoking,) = of_type(resources, "AWS::Lambda::EventInvokeConfig").values()
-    assert invoking["FunctionName"] == {"Ref": "RunWatchdogFunction"}
-    assert once.items() <= invoking.items()
-    assert functions(resources)["RunWatchdogFunction"]["Timeout"] <= 60
+    ticked = set()
+    for rule in of_type(resources, "AWS::Events::Rule").values():
+        assert rule["ScheduleExpression"] == "rate(1 minute)"
+        (target,) = rule["Targets"]
+        ticked.add(target["Arn"]["Fn::GetAtt"][0])
+        assert target["RetryPolicy"] == once
+    invoking = of_type(resources, "AWS::Lambda::EventInvokeConfig").values()
+    assert {one["FunctionName"]["Ref"] for one in invoking} == ticked == set(TICKED)
+    assert all(once.items() <= one.items() for one in invoking)
+    for function, timeout_s in TICKED.items():
+        assert functions(resources)[function]["Timeout"] == timeout_s
 
 
 def test_the_key_of_secrets_is_kept_and_turned(resources: Json) -> None:
     (key,) = (r for r in resources.values() if r["Type"] == "AWS::KMS::Key")
     assert (key["DeletionPolicy"], key["UpdateReplacePolicy"]) == ("Retain", "Retain")
     assert key["Properties"]["EnableKeyRotation"] is True
+
+
+def test_only_the_executor_opens_secrets_and_with_one_key(resources: Json) -> None:
+    roles = of_type(resources, "AWS::IAM::Role")
+    opening = [
+        (name, statement)
+        for name, role in roles.items()
+        for statement in statements(role)
+        if "kms:Decrypt" in actions_of(statement)
+    ]
+    ((name, statement),) = opening
+    assert (name, statement["Resource"]) == (
+        "RunExecutorRole",
+        {"Fn::GetAtt": ["SecretsKey", "Arn"]},
+    )
 
 
 def test_every_mapping_reports_partial_failures(resources: Json) -> None:
@@ -284,17 +348,28 @@ def test_roles_name_their_resources_except_where_aws_knows_none(resources: Json)
         (
             "RunExecutorRole",
             {
+                "bedrock:InvokeModel",
                 "kinesis:PutRecords",
+                "kms:Decrypt",
+                "ses:SendEmail",
+                "ses:SendRawEmail",
                 "sqs:DeleteMessage",
                 "sqs:GetQueueAttributes",
                 "sqs:ReceiveMessage",
                 "sqs:SendMessage",
             },
         ),
+        ("ScheduleReconcilerRole", {"sqs:SendMessage"}),
         ("RunWatchdogRole", {"kinesis:PutRecords", "sqs:SendMessage"}),
         (
             "DlqNotifierRole",
-            {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
+            {
+                "ses:SendEmail",
+                "ses:SendRawEmail",
+                "sqs:DeleteMessage",
+                "sqs:GetQueueAttributes",
+                "sqs:ReceiveMessage",
+            },
         ),
     ],
 )
@@ -317,6 +392,7 @@ def test_a_role_allows_what_its_function_does_and_no_more(
         ("HttpApiRole", {"RunQueue"}),
         ("StreamMatcherRole", {"RunQueue"}),
         ("RunExecutorRole", {"RunQueue", "NoticeQueue"}),
+        ("ScheduleReconcilerRole", {"RunQueue"}),
         ("RunWatchdogRole", {"RunQueue", "NoticeQueue"}),
         ("DlqNotifierRole", set()),
     ],
@@ -438,6 +514,13 @@ def test_every_function_has_a_golden_event(name: str, event_source: str | None) 
         assert [record["eventSource"] for record in event["Records"]] == [event_source]
 
 
+def test_the_reconcilers_golden_events_are_a_tick_and_one_for_another_time() -> None:
+    tick = json.loads((ROOT / "events" / "schedule_tick.json").read_text("utf-8"))
+    assert (tick["source"], tick["detail-type"]) == ("aws.events", "Scheduled Event")
+    told = json.loads((ROOT / "events" / "schedule_tick_now.json").read_text("utf-8"))
+    assert told == {"now": "2026-03-08T07:00:00Z"}
+
+
 def test_the_watchdogs_golden_events_are_a_tick_and_what_operators_say() -> None:
     tick = json.loads((ROOT / "events" / "watchdog_tick.json").read_text("utf-8"))
     assert (tick["source"], tick["detail-type"]) == ("aws.events", "Scheduled Event")
@@ -448,7 +531,9 @@ def test_the_watchdogs_golden_events_are_a_tick_and_what_operators_say() -> None
 def test_the_outputs_name_what_operators_need(source: Json) -> None:
     page = (ROOT / "docs" / "operations.md").read_text("utf-8")
     outputs = set(source["Outputs"])
-    assert {f"{name}FunctionName" for name in ("StreamMatcher", "RunWatchdog")} <= outputs
+    assert {
+        f"{name}FunctionName" for name in ("StreamMatcher", "RunWatchdog", "ScheduleReconciler")
+    } <= outputs
     for kind in ("URL", "ARN"):
         for word in re.findall(rf"\$([A-Z]+)_QUEUE_{kind}", page):
             assert f"{word.title()}Queue{kind.title()}" in outputs

@@ -140,6 +140,14 @@ def test_case_116_a_runner_killed_half_way_leaves_a_whole_number_of_them(
     assert migrate(empty) == ALL[1:]
 
 
+def is_sleeping(database: Database) -> bool:
+    statement = text(
+        "select pid from pg_stat_activity"
+        " where datname = current_database() and wait_event = 'PgSleep'"
+    )
+    return bool(database.transact(lambda connection: connection.execute(statement).all()))
+
+
 def kill_sleeper(database: Database) -> bool:
     statement = text(
         "select pg_terminate_backend(pid) from pg_stat_activity"
@@ -191,18 +199,92 @@ def others(connection: Connection) -> list[Any]:
     return list(connection.execute(statement).scalars())
 
 
-def test_a_lock_that_is_never_free_is_given_up(
-    empty: Database, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migrate_module, "_LOCK_WAIT_S", 0.3)
-    monkeypatch.setattr(migrate_module, "_LOCK_POLL_S", 0.1)
+def test_a_lock_that_is_never_free_is_given_up(empty: Database, empty_database_url: str) -> None:
     other = open_database(empty_database_url)
     with empty.engine.begin() as connection:
         connection.execute(text(LOCK))
-        with pytest.raises(MigrationLockError):
-            migrate(other)
+        with pytest.raises(MigrationLockError, match="hold the migration lock"):
+            migrate(other, within_s=0.3)
     assert migrate(other) == migration_names()
     other.close()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrate_module, "_TABLE_WAIT_MS", 50)
+    monkeypatch.setattr(migrate_module, "_TABLE_POLL_S", 0.05)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_migration_gives_way_to_those_who_hold_its_table_and_comes_again(
+    folder: Path, empty: Database, empty_database_url: str
+) -> None:
+    migrate(empty)
+    (folder / "0004_d.sql").write_text("alter table a add column y integer")
+    with ThreadPoolExecutor(1) as pool, ExitStack() as held:
+        connection = held.enter_context(empty.engine.begin())
+        connection.execute(text("lock table a in access share mode"))
+        waiting = pool.submit(concurrently, empty_database_url, 1)
+        deadline_s = monotonic() + 30
+        while not lock_timeouts(connection):
+            assert monotonic() < deadline_s
+        assert not waiting.done()
+        held.close()
+        assert waiting.result(30) == [["0004_d.sql"]]
+
+
+def lock_timeouts(connection: Connection) -> int:
+    """Return how many transactions of this database were given up."""
+    connection.execute(text("select pg_stat_clear_snapshot()"))
+    statement = text(
+        "select xact_rollback from pg_stat_database where datname = current_database()"
+    )
+    return int(connection.execute(statement).scalar_one())
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_table_that_is_never_free_is_given_up(
+    folder: Path, empty: Database, empty_database_url: str
+) -> None:
+    migrate(empty)
+    (folder / "0004_d.sql").write_text("alter table a add column y integer")
+    other = open_database(empty_database_url)
+    with empty.engine.begin() as connection:
+        connection.execute(text("lock table a in access share mode"))
+        with pytest.raises(MigrationLockError, match=r"hold a table that 0004_d\.sql changes"):
+            migrate(other, within_s=0.5)
+    other.close()
+
+
+def test_no_statement_runs_on_past_the_time_that_there_is(folder: Path, empty: Database) -> None:
+    (folder / "0002_b.sql").write_text("select pg_sleep(60)")
+    with pytest.raises(sqlalchemy.exc.DBAPIError, match="statement timeout"):
+        migrate(empty, within_s=0.5)
+    assert applied(empty) == ALL[:1]
+
+
+def test_case_116_of_five_runners_one_is_killed_half_way_and_the_others_end_well(
+    folder: Path, empty_database_url: str, empty: Database
+) -> None:
+    whole = (folder / "0002_b.sql").read_text()
+    (folder / "0002_b.sql").write_text(f"{whole} select pg_sleep(60);")
+    outcomes: list[Any] = []
+    with ThreadPoolExecutor(5) as pool:
+        runners = [pool.submit(concurrently, empty_database_url, 1) for _ in range(5)]
+        deadline_s = monotonic() + 30
+        while not is_sleeping(empty):
+            assert monotonic() < deadline_s
+        # Who comes after the one that is killed does not sleep.
+        (folder / "0002_b.sql").write_text(whole)
+        assert kill_sleeper(empty)
+        for runner in runners:
+            failure = runner.exception(60)
+            outcomes.append(failure or runner.result()[0])
+    killed = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
+    ended = [outcome for outcome in outcomes if isinstance(outcome, list)]
+    assert (len(killed), len(ended)) == (1, 4)
+    assert applied(empty) == ALL
+    assert empty.transact(lambda c: c.execute(text("select count(*) from b"))).scalar_one() == 1
 
 
 def test_the_schema_of_an_emptied_list_is_none(empty: Database) -> None:

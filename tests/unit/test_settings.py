@@ -19,6 +19,9 @@ TEXTS = [
     ("NOTICE_QUEUE_URL", "notice_queue_url", None),
     ("PUBLIC_URL", "public_url", None),
     ("SECRETS_KEY_ARN", "secrets_key_arn", None),
+    ("SMTP_HOST", "smtp_host", None),
+    ("SMTP_SECRET_ARN", "smtp_secret_arn", None),
+    ("BEDROCK_MODEL_ID", "bedrock_model_id", None),
     ("POWERTOOLS_LOG_LEVEL", "log_level", "INFO"),
     ("POWERTOOLS_METRICS_NAMESPACE", "metrics_namespace", "whenthen"),
 ]
@@ -32,6 +35,7 @@ NUMBERS = [
     ("AUTOMATION_MAX_RUNS_PER_MINUTE", "runs_per_minute", 600, 1, 1_000_000),
     ("AUTOMATION_MAX_CHAINED_RUNS_PER_DAY", "chained_runs_per_day", 10_000, 1, 1_000_000_000),
     ("RETENTION_DAYS", "retention_days", 30, 8, 3_650),
+    ("SMTP_PORT", "smtp_port", 587, 1, 65_535),
 ]
 
 
@@ -123,6 +127,12 @@ def test_what_is_no_whole_number_is_refused_by_name(name: str, text: str) -> Non
 )
 def test_encryption_is_on_unless_it_is_switched_off(text: str, value: bool) -> None:  # noqa: FBT001
     assert load_settings({**URL, "DATABASE_SSL": text}).database_ssl is value
+
+
+@pytest.mark.parametrize(("text", "value"), [("", False), ("false", False), ("true", True)])
+def test_a_tick_takes_no_time_unless_that_is_switched_on(text: str, value: bool) -> None:  # noqa: FBT001
+    assert load_settings(URL).accept_tick_now is False
+    assert load_settings({**URL, "ACCEPT_TICK_NOW": text}).accept_tick_now is value
 
 
 @pytest.mark.parametrize("text", ["0", "1", "no", "off", " false"])
@@ -225,3 +235,34 @@ def test_an_issuer_and_an_audience_come_together(missing: str) -> None:
 def test_an_issuer_is_reached_by_https(url: str) -> None:
     with pytest.raises(SettingsError, match="https"):
         load_settings({**URL, **ISSUER, "OIDC_ISSUER": url})
+
+
+@pytest.mark.parametrize("sender", ["ada@example.com", "a+b@xn--exmple-cua.com"])
+def test_mail_is_from_an_address(sender: str) -> None:
+    assert load_settings(URL).mail_from is None
+    assert load_settings({**URL, "MAIL_FROM": sender}).mail_from == sender
+
+
+@pytest.mark.parametrize(
+    "sender", ["ada", "Ada <ada@example.com>", "ada@exämple.com", "a@b.com,c@d.com", "a@b.com\n"]
+)
+def test_mail_is_from_nothing_else(sender: str) -> None:
+    with pytest.raises(SettingsError, match="MAIL_FROM must be an e-mail address in ASCII"):
+        load_settings({**URL, "MAIL_FROM": sender})
+
+
+@pytest.mark.parametrize("security", ["starttls", "tls", "none"])
+def test_a_mail_server_is_spoken_to_by_one_of_three_ways(security: str) -> None:
+    assert load_settings(URL).smtp_security == "starttls"
+    assert load_settings({**URL, "SMTP_SECURITY": security}).smtp_security == security
+    for unknown in ("ssl", "TLS", "true"):
+        with pytest.raises(SettingsError, match="SMTP_SECURITY must be one of starttls, tls, none"):
+            load_settings({**URL, "SMTP_SECURITY": unknown})
+
+
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_a_password_for_the_mail_server_needs_a_secured_way(security: str) -> None:
+    secret = {**URL, "SMTP_SECRET_ARN": "arn:aws:secretsmanager:x:1:s:y"}
+    assert load_settings({**secret, "SMTP_SECURITY": security}).smtp_secret_arn
+    with pytest.raises(SettingsError, match="would show the password"):
+        load_settings({**secret, "SMTP_SECURITY": "none"})

@@ -10,7 +10,7 @@ from whenthen.aws.run_queue import RunQueue
 from whenthen.aws.secrets_key import SecretsKey
 from whenthen.domain.errors import UnavailableError
 from whenthen.settings import Settings, SettingsError
-from whenthen.store.connection import Database
+from whenthen.store.connection import SOCKET_TIMEOUT_S, Database
 
 
 class Context:
@@ -22,8 +22,14 @@ class Context:
 
     @cached_property
     def database(self) -> Database:
+        return self.open_database()
+
+    def open_database(self, answer_within_s: float = SOCKET_TIMEOUT_S) -> Database:
+        """Return a pool of its own, whose statements may take that long; the caller closes it."""
         return Database(
-            self.settings, lambda: read_credentials(self.settings.database_secret_arn or "")
+            self.settings,
+            lambda: read_credentials(self.settings.database_secret_arn or ""),
+            answer_within_s=answer_within_s,
         )
 
     @cached_property

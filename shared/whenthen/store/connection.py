@@ -1,6 +1,5 @@
 """The one way to Postgres: `Database.transact` runs a function in one transaction."""
 
-import ssl
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -12,6 +11,7 @@ from sqlalchemy.engine import URL, Connection, Engine, ExceptionContext, make_ur
 
 from whenthen.domain import json_text, limits
 from whenthen.store.pipelined import PipelinedConnection, PipelinedCursor
+from whenthen.store.trust import trusting_context
 
 if TYPE_CHECKING:
     from whenthen.settings import Settings
@@ -21,7 +21,7 @@ Credentials = tuple[str, str | None]
 
 # The type of an instant in the server's catalogue.
 TIMESTAMPTZ = 1184
-# A server that does not answer at all: the socket gives up (connect, and every read).
+# A server that does not answer at all: the socket gives up (connect, and every read unless told).
 SOCKET_TIMEOUT_S = 40
 # A statement that runs on: the server gives up, well before the socket.
 STATEMENT_TIMEOUT_MS = 30_000
@@ -37,12 +37,20 @@ LOST_STATES = frozenset({"57P01", "57P02", "57P03", "25006", "26000"})
 class Database:
     """A lazily opened pool of connections to one Postgres.
 
-    `clock_offset_s` turns the database's clock for every transaction begun here; only tests set it.
+    `answer_within_s` is how long one statement's answer is waited for. `clock_offset_s` turns the
+    database's clock for every transaction begun here; only tests set it.
     """
 
-    def __init__(self, settings: "Settings", credentials: Callable[[], Credentials]) -> None:
+    def __init__(
+        self,
+        settings: "Settings",
+        credentials: Callable[[], Credentials],
+        *,
+        answer_within_s: float = SOCKET_TIMEOUT_S,
+    ) -> None:
         self._settings = settings
         self._credentials = credentials
+        self._answer_within_s = answer_within_s
         self._engine: Engine | None = None
         self.clock_offset_s = 0.0
 
@@ -150,7 +158,7 @@ class Database:
         if host.startswith("/"):
             return arguments | {"unix_sock": f"{host}/.s.PGSQL.{settings.database_port}"}
         if settings.database_ssl:
-            arguments["ssl_context"] = ssl.create_default_context()
+            arguments["ssl_context"] = trusting_context()
         return arguments | {"host": host, "port": settings.database_port}
 
 

@@ -6,32 +6,40 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
 
 if TYPE_CHECKING:
     from whenthen.store.connection import Database
 
 # Any fixed number: "whenthen" as the advisory lock's key.
 _LOCK_KEY = 0x7768656E
-_LOCK_WAIT_S = 120
 _LOCK_POLL_S = 0.2
-_STATEMENT_TIMEOUT_MS = 600_000
+# While a migration waits for a table, everybody who comes after it waits behind it: it gives way.
+_TABLE_WAIT_MS = 2_000
+_TABLE_POLL_S = 1.0
+# SQLSTATEs of a table that others hold: lock_timeout, deadlock.
+_HELD_STATES = frozenset({"55P03", "40P01"})
+WITHIN_S = 600.0
 
 
 class MigrationLockError(RuntimeError):
-    """Raised when another runner holds the migration lock for longer than two minutes."""
+    """Raised when other sessions hold the migration lock, or a table, for all of the time."""
 
 
-def migrate(database: "Database") -> list[str]:
+def migrate(database: "Database", within_s: float = WITHIN_S) -> list[str]:
     """Return the names of the migrations applied now, oldest first; none when all were there.
 
     Each migration is one transaction of its own and is recorded in it, so a runner that is killed
-    half-way leaves a whole number of them behind and the next runner goes on from there.
+    half-way leaves a whole number of them behind and the next runner goes on from there. A
+    migration that finds its table held by others is tried again, and no statement may run on past
+    `within_s`.
 
     Raises:
-        MigrationLockError: another runner did not finish in time.
+        MigrationLockError: another runner, or whoever holds a table, did not finish in time.
 
     """
-    return [name for name in migration_names() if _apply_when_free(database, name)]
+    deadline_s = time.monotonic() + within_s
+    return [name for name in migration_names() if _apply_when_free(database, name, deadline_s)]
 
 
 def migration_names() -> list[str]:
@@ -49,19 +57,36 @@ def schema_version(connection: Connection) -> str | None:
     return str(newest) if newest is not None else None
 
 
-def _apply_when_free(database: "Database", name: str) -> bool:
-    deadline = time.monotonic() + _LOCK_WAIT_S
-    while time.monotonic() < deadline:
-        outcome = database.transact(
-            lambda connection: _apply(connection, name),
-            statement_timeout_ms=_STATEMENT_TIMEOUT_MS,
-        )
-        if outcome is not None:
-            return outcome
+def connection_limit(connection: Connection) -> int:
+    """Return how many connections the server allows."""
+    return int(connection.execute(text("select current_setting('max_connections')")).scalar_one())
+
+
+def _apply_when_free(database: "Database", name: str, deadline_s: float) -> bool:
+    held = "the migration lock"
+    while (left_s := deadline_s - time.monotonic()) > 0:
+        pause_s = _LOCK_POLL_S
+        try:
+            outcome = database.transact(
+                lambda connection: _apply(connection, name),
+                lock_timeout_ms=_TABLE_WAIT_MS,
+                statement_timeout_ms=max(1, int(left_s * 1000)),
+            )
+            if outcome is not None:
+                return outcome
+        except DBAPIError as error:
+            if _sqlstate(error) not in _HELD_STATES:
+                raise
+            held, pause_s = f"a table that {name} changes", _TABLE_POLL_S
         # Polling, since a session that waits inside pg_advisory_lock() holds a snapshot and so
         # deadlocks with CREATE INDEX CONCURRENTLY of the holder (measured).
-        time.sleep(_LOCK_POLL_S)
-    raise MigrationLockError(f"another runner holds the migration lock for {_LOCK_WAIT_S} s")
+        time.sleep(pause_s)
+    raise MigrationLockError(f"other sessions hold {held}")
+
+
+def _sqlstate(error: DBAPIError) -> str | None:
+    told = error.orig.args[0] if error.orig is not None and error.orig.args else None
+    return told.get("C") if isinstance(told, dict) else None
 
 
 def _apply(connection: Connection, name: str) -> bool | None:

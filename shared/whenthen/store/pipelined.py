@@ -108,6 +108,10 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     def cursor(self) -> PipelinedCursor:
         return PipelinedCursor(self)
 
+    def wait_at_most(self, answer_s: float) -> None:
+        """Give up on an answer, from now on, after that many seconds."""
+        self._usock.settimeout(answer_s)
+
     def close(self) -> None:
         """Close the socket; that a peer which is gone already cannot be told is no error."""
         with suppress(InterfaceError):

@@ -8,6 +8,7 @@ import yaml
 
 from devstack.emulated_aws import EmulatedAws
 from devstack.errors import StackError
+from devstack.stack_conditions import conditions_of
 from devstack.stack_deploy import RateRule, Stack, deploy
 from devstack.stack_template import split_template
 from tests.integration.devstack.conftest import SAMPLE_TEMPLATE
@@ -29,7 +30,7 @@ def stack(aws: EmulatedAws) -> Stack:
     return deploy(split_template(SAMPLE_TEMPLATE, {}, {}, {}))
 
 
-def test_an_unknown_resource_type_is_an_error(tmp_path: Path) -> None:
+def test_case_120_an_unknown_resource_type_is_an_error(tmp_path: Path) -> None:
     path = with_resource(tmp_path, "Table", {"Type": "AWS::DynamoDB::Table", "Properties": {}})
     with pytest.raises(StackError, match="Table: the local stack does not know AWS::DynamoDB"):
         split_template(path, {}, {}, {})
@@ -150,3 +151,47 @@ def test_functions_and_mappings_are_read_with_every_reference_resolved(stack: St
     assert from_stream.max_age_s == -1
     (rule,) = stack.rate_rules
     assert (rule.function, rule.every_s, rule.event) == ("HttpFunction", 7_200, None)
+
+
+CONDITIONS: dict[str, Any] = {
+    "Named": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Name"}, ""]}]},
+    "Listed": {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": ["", {"Ref": "List"}]}, ""]}]},
+    "Both": {"Fn::And": [{"Condition": "Named"}, {"Condition": "Listed"}]},
+    "One": {"Fn::Or": [{"Condition": "Named"}, {"Condition": "Listed"}]},
+    "Zero": {"Fn::Equals": [{"Ref": "Name"}, 0]},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "listed", "true"),
+    [
+        ("", "", set()),
+        ("a", "", {"Named", "One"}),
+        ("", "a,b", {"Listed", "One"}),
+        ("a", "a,b", {"Named", "Listed", "Both", "One"}),
+        ("0", "", {"Named", "One", "Zero"}),
+    ],
+)
+def test_conditions_hold_as_in_cloudformation(name: str, listed: str, true: set[str]) -> None:
+    holds = conditions_of({"Conditions": CONDITIONS}, {"Name": name, "List": listed})
+    assert {condition for condition in CONDITIONS if holds(condition)} == true
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [{"Fn::Contains": [["a"], "a"]}, {"Fn::Equals": [{"Fn::Select": [0, ["a"]]}, "a"]}],
+)
+def test_a_condition_with_a_function_that_is_not_followed_is_an_error(
+    condition: dict[str, Any],
+) -> None:
+    holds = conditions_of({"Conditions": {"Odd": condition}}, {})
+    with pytest.raises(StackError, match="does not follow Fn::"):
+        holds("Odd")
+
+
+def test_a_resource_whose_condition_fails_is_left_out_whatever_its_type(tmp_path: Path) -> None:
+    table = {"Type": "AWS::DynamoDB::Table", "Condition": "Never", "Properties": {}}
+    path = with_resource(tmp_path, "Table", table)
+    path.write_text(f"{path.read_text()}\nConditions:\n  Never: !Equals [a, b]\n")
+    split = split_template(path, {}, {}, {})
+    assert "Table" not in {**split.moto["Resources"], **split.played}
