@@ -1,4 +1,4 @@
--- What schedules, delays and mail need beyond the first schema: expands only.
+-- What schedules, people and chains need beyond the first schema: expands only.
 
 -- ---------------------------------------------------------------- schedules
 
