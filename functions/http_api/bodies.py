@@ -138,7 +138,7 @@ def run_detail(row: RunDetail) -> JsonObject:
         "generation": row.generation,
         "input": build_trigger_event(row.input),
         "output": row.output,
-        "steps": [_timed(step, "startedAt", "finishedAt") for step in row.steps],
+        "steps": [_step(step) for step in row.steps],
         "logs": [_timed(line, "createdAt") for line in lines],
         "logsTruncated": len(lines) < len(row.logs),
     }
@@ -215,6 +215,11 @@ def _latest_run(row: Mapping[str, Any] | None) -> JsonObject | None:
     shown = _timed(row, "createdAt", "finishedAt")
     order = ("id", "status", "createdAt", "finishedAt", "retryCount", "error")
     return {key: shown[key] for key in order}
+
+
+def _step(step: Mapping[str, Any]) -> JsonObject:
+    of_a_delay = ["resumeAt"] if "resumeAt" in step else []
+    return _timed(step, "startedAt", "finishedAt", *of_a_delay)
 
 
 def _timed(row: Mapping[str, Any], *keys: str) -> JsonObject:

@@ -1,7 +1,7 @@
 """From a route's entry to its answer: who asks, may they, what do they send, one transaction."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from whenthen.domain.rules.text_hygiene import clean
 from whenthen.domain.schemas import problems
 from whenthen.engine.identify import Caller, authenticate, authorize
 from whenthen.engine.limit_requests import limit_requests
+from whenthen.engine.loop_headers import cause_of
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -93,6 +94,8 @@ def _transact(
 
         def answer() -> Answer:
             caller = authorize(standing, needs)
+            cause = cause_of(connection, request.headers, caller.workspace)
+            caller = replace(caller, cause=cause)
             body, sanitized = _read_body(entry, request)
             call = Call(context, connection, caller, request, body, sanitized, base_url, effects)
             return _as_answer(entry, entry.function(call))

@@ -67,6 +67,19 @@ def instant_in(query: Mapping[str, str], name: str) -> datetime | None:
     return found
 
 
+def window_in(query: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
+    """Return the query's `from` and `to`, either of which may be absent.
+
+    Raises:
+        InvalidError: one is no instant, or `from` is after `to`.
+
+    """
+    since, until = instant_in(query, "from"), instant_in(query, "to")
+    if since is not None and until is not None and since > until:
+        raise refused("from", "must not be after to", "window")
+    return since, until
+
+
 def refused(name: str, message: str, kind: str) -> InvalidError:
     """Return the refusal of the query's value under `name`."""
     details = [{"path": name, "message": message, "type": kind}]

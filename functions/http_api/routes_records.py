@@ -59,6 +59,7 @@ def get_record(call: Call[None]) -> JsonObject:
     needs=EDIT_RECORD,
     body=RecordBody,
     answers="Record",
+    errors=("ARCHIVED",),
 )
 def patch_record(call: Call[RecordBody]) -> JsonObject:
     record_id, values = call.path_id("recordId"), call.body.properties
@@ -67,6 +68,6 @@ def patch_record(call: Call[RecordBody]) -> JsonObject:
     return bodies.record(written.record)
 
 
-@route("DELETE", "/records/{recordId}", needs=EDIT_RECORD, status=204)
+@route("DELETE", "/records/{recordId}", needs=EDIT_RECORD, status=204, errors=("ARCHIVED",))
 def delete_record(call: Call[None]) -> None:
     write_records.delete(call.connection, call.caller, call.path_id("recordId"))

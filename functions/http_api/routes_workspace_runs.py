@@ -9,7 +9,7 @@ from http_api.dispatch import Call
 from http_api.idempotency import Answer
 from http_api.needs import ADMIN_WORKSPACE, VIEW_WORKSPACE
 from http_api.paging import page_body, page_request
-from http_api.query import id_in, instant_in, text_in, word_in
+from http_api.query import id_in, text_in, window_in, word_in
 from http_api.routing import route
 from whenthen.domain.kinds import RunStatus
 from whenthen.domain.schemas.redrive import RedriveBody
@@ -34,14 +34,15 @@ from whenthen.store.workspace_runs import RunsWanted
 )
 def list_runs_of_workspace(call: Call[None]) -> JsonObject:
     query = call.request.query
+    since, until = window_in(query)
     wanted = RunsWanted(
         workspace_id=call.caller.workspace_id,
         status=word_in(query, "status", RunStatus),
         automation_id=id_in(query, "automationId"),
         record_id=text_in(query, "recordId"),
         root_run_id=id_in(query, "rootRunId"),
-        created_from=instant_in(query, "from"),
-        created_to=instant_in(query, "to"),
+        created_from=since,
+        created_to=until,
     )
     scope = f"workspace runs:{wanted}"
     request = page_request(query, scope)

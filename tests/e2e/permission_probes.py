@@ -12,10 +12,16 @@ from samtranslator.yaml_helper import yaml_parse
 from tests.e2e.conftest import REPOSITORY, Api, Stack, eventually
 from tests.e2e.stories import (
     PATIENCE_S,
+    RECONCILER,
     activate,
     add_record,
     ended_run,
+    generate,
+    mails,
+    next_at,
     notify,
+    put_schedule,
+    send_email,
     the_run,
     update,
     webhook,
@@ -25,6 +31,8 @@ from tests.integration.webhook_target import Target, respond
 TEMPLATE = REPOSITORY / "template.yaml"
 # Of services that a stack on one machine has no use for.
 NOT_EMULATED = frozenset({"WriteLogs", "Trace", "AttachToVpc"})
+# Conditions of the template that do not hold here: mails go to SES.
+NOT_HERE = frozenset({"HasSmtpSecret"})
 REFUSED_AT_START = None
 
 
@@ -101,6 +109,15 @@ def _set_secret(prober: Prober) -> Callable[[], bool]:
     return lambda: status == 204
 
 
+def _sends_secret(prober: Prober) -> Callable[[], bool]:
+    path = f"/workspaces/{prober.stack.ready['workspaceId']}/secrets/SENT"
+    prober.owner.ok("PUT", path, {"value": "long enough"})
+    url = prober.target.on(f"/{uuid4()}", respond(200))
+    config = {"url": url, "headers": {"x-key": "{{secrets.SENT}}"}}
+    automation = prober.fire({**webhook(url), "config": config})
+    return lambda: prober.succeeded(automation)
+
+
 def _run_starts(prober: Prober) -> Callable[[], bool]:
     automation = prober.fire(notify("probe"))
     return lambda: the_run(prober.owner, automation) is not None
@@ -148,6 +165,21 @@ def _told(prober: Prober, run_id: str) -> bool:
     return bool(found)
 
 
+def _mail_is_sent(prober: Prober) -> Callable[[], bool]:
+    automation = prober.fire(send_email("ada@example.com"))
+    return lambda: prober.succeeded(automation)
+
+
+def _model_answers(prober: Prober) -> Callable[[], bool]:
+    automation = prober.fire(generate("Hello"))
+    return lambda: prober.succeeded(automation)
+
+
+def _death_is_mailed(prober: Prober) -> Callable[[], bool]:
+    run_id = _dead_run(prober)
+    return lambda: any(run_id in mail.get_content() for mail in mails(prober.stack))
+
+
 def _sweep_tells(prober: Prober) -> Callable[[], bool]:
     run_id = _dead_run(prober)
     eventually(lambda: _told(prober, run_id), "the executor's own notice", PATIENCE_S)
@@ -192,12 +224,20 @@ def _sweep_relays(prober: Prober) -> Callable[[], bool]:
     return lambda: prober.has_event(id=event_id)
 
 
+def _schedule_fires(prober: Prober) -> Callable[[], bool]:
+    automation = prober.automation(notify("probe"))
+    put_schedule(prober.owner, automation, runEvery=86_400)
+    prober.stack.try_to_invoke(RECONCILER, {"now": next_at(prober.stack, automation).isoformat()})
+    return lambda: prober.succeeded(automation)
+
+
 # (role, statement) → probe; None where the stack, as Lambda, refuses to begin without it.
 PROBES: dict[tuple[str, str], Probe | None] = {
     ("HttpApiRole", "ReadDatabaseSecret"): _api_answers,
     ("HttpApiRole", "PublishEvents"): _record_event,
     ("HttpApiRole", "SendRuns"): _manual_run,
     ("HttpApiRole", "EncryptSecrets"): _set_secret,
+    ("DbMigratorRole", "ReadDatabaseSecret"): REFUSED_AT_START,
     ("StreamMatcherRole", "ReadEvents"): REFUSED_AT_START,
     ("StreamMatcherRole", "KeepFailedBatches"): REFUSED_AT_START,
     ("StreamMatcherRole", "FindFailureBucket"): REFUSED_AT_START,
@@ -208,11 +248,17 @@ PROBES: dict[tuple[str, str], Probe | None] = {
     ("RunExecutorRole", "PublishEvents"): _update_emits,
     ("RunExecutorRole", "SendRuns"): _is_retried,
     ("RunExecutorRole", "SendNotices"): _death_is_told,
+    ("RunExecutorRole", "SendMail"): _mail_is_sent,
+    ("RunExecutorRole", "AskModels"): _model_answers,
+    ("RunExecutorRole", "DecryptSecrets"): _sends_secret,
+    ("ScheduleReconcilerRole", "ReadDatabaseSecret"): _schedule_fires,
+    ("ScheduleReconcilerRole", "SendRuns"): _schedule_fires,
     ("RunWatchdogRole", "ReadDatabaseSecret"): REFUSED_AT_START,
     ("RunWatchdogRole", "PublishEvents"): _sweep_relays,
     ("RunWatchdogRole", "SendRuns"): _sweep_sends,
     ("RunWatchdogRole", "SendNotices"): _sweep_tells,
     ("DlqNotifierRole", "ReadDatabaseSecret"): _death_is_told,
+    ("DlqNotifierRole", "SendMail"): _death_is_mailed,
     ("DlqNotifierRole", "ReceiveNotices"): REFUSED_AT_START,
     ("DlqNotifierRole", "ReceiveDeadLetters"): REFUSED_AT_START,
 }
@@ -222,10 +268,12 @@ def statements() -> dict[tuple[str, str], list[str]]:
     """Every statement that a stack on one machine needs, with its actions."""
     found = {}
     for role, resource in yaml_parse(TEMPLATE.read_text("utf-8"))["Resources"].items():
-        if resource["Type"] == "AWS::IAM::Role":
+        # A role with a condition belongs to a database that only a deployment creates.
+        if resource["Type"] == "AWS::IAM::Role" and "Condition" not in resource:
             for statement in resource["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]:
-                sid = statement.get("Sid")
-                if sid and sid not in NOT_EMULATED:
+                condition, statement, _ = statement.get("Fn::If", (None, statement, None))  # noqa: PLW2901
+                sid = statement["Sid"]
+                if sid not in NOT_EMULATED and condition not in NOT_HERE:
                     actions = statement["Action"]
                     found[role, sid] = actions if isinstance(actions, list) else [actions]
     return found
@@ -234,12 +282,11 @@ def statements() -> dict[tuple[str, str], list[str]]:
 def template_without(role: str, sid: str, folder: Path) -> Path:
     """Write the template without one statement, and return its path."""
     before, begin, after = TEMPLATE.read_text("utf-8").partition(f"\n  {role}:\n")
-    own, _, rest = after.partition(f"              - Sid: {sid}\n")
     assert begin
-    assert rest
-    # The statement ends where the next one of the list begins.
-    lines = rest.splitlines(keepends=True)
-    end = next(n for n, line in enumerate(lines) if line.startswith("              - "))
+    # Statements are the items of a list, some within a condition; the first part is no item.
+    first, *parts = after.split("\n              - ")
+    own = next(n for n, part in enumerate(parts) if f"Sid: {sid}\n" in part)
+    kept = [first, *parts[:own], *parts[own + 1 :]]
     path = folder / "template.yaml"
-    path.write_text(before + begin + own + "".join(lines[end:]))
+    path.write_text(before + begin + "\n              - ".join(kept))
     return path

@@ -4,6 +4,9 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,6 +15,7 @@ from tests.e2e.conftest import Api, Stack, eventually
 from tests.integration.webhook_target import Behaviour, Hit, Target
 
 Json = dict[str, Any]
+RECONCILER = "ScheduleReconcilerFunction"
 # Generous: several stacks may share two cores.
 PATIENCE_S = 60
 
@@ -31,6 +35,24 @@ def webhook(url: str, **more: Any) -> Json:
 
 def notify(title: str) -> Json:
     return {"type": "CREATE_NOTIFICATION", "config": {"title": title}}
+
+
+def send_email(*to: str, **config: Any) -> Json:
+    content = {"to": list(to), "subject": "Hello", "text": "Hello"} | config
+    given = {key: value for key, value in content.items() if value is not ...}
+    return {"type": "SEND_EMAIL", "config": given}
+
+
+def generate(prompt: str, **config: Any) -> Json:
+    return {"type": "AI_GENERATE", "config": {"prompt": prompt, **config}}
+
+
+def mails(stack: Stack) -> list[EmailMessage]:
+    """The mails that the stack has kept so far, oldest first."""
+    return [
+        message_from_bytes(path.read_bytes(), policy=policy.default)
+        for path in sorted((stack.data / "mail").glob("*.eml"))
+    ]
 
 
 def update(**values: Any) -> Json:
@@ -54,6 +76,22 @@ def activate(owner: Api, stack: Stack, tickets: str, *actions: Json) -> Json:
     )
     detail: Json = owner.ok("POST", f"/automations/{made['id']}/status", {"status": "ACTIVE"})
     return detail
+
+
+def put_schedule(owner: Api, automation: Mapping[str, Any], **config: Any) -> None:
+    """Let an automation be started by one schedule, and by nothing else."""
+    triggers = [{"type": "SCHEDULE", "config": config}]
+    owner.ok("PUT", f"/automations/{automation['id']}/triggers", {"triggers": triggers})
+
+
+def next_at(stack: Stack, automation: Mapping[str, Any]) -> datetime:
+    """The next instant of the automation's one schedule."""
+    (row,) = stack.sql(
+        "select next_at from schedules where automation_id = cast(:id as uuid)",
+        id=automation["id"],
+    )
+    at: datetime = row["next_at"]
+    return at
 
 
 def add_record(owner: Api, tickets: str, **properties: Any) -> str:

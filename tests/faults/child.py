@@ -20,7 +20,13 @@ from whenthen.actions import registry
 from whenthen.domain.kinds import ActionType
 from whenthen.engine import composition
 
-SERVICES = ("stream-matcher", "run-executor", "run-watchdog", "dlq-notifier")
+SERVICES = (
+    "stream-matcher",
+    "run-executor",
+    "schedule-reconciler",
+    "run-watchdog",
+    "dlq-notifier",
+)
 
 
 class Lambda:

@@ -7,8 +7,9 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from tests.faults.aws_process import emulated_aws
 from tests.faults.scenarios import CHAINED_PER_DAY
-from tests.faults.stand import Forks, Stand, emulated_aws, process_environment
+from tests.faults.stand import Forks, Stand, process_environment
 from whenthen.actions.registry import clear_test_executors
 from whenthen.engine.context import Context
 from whenthen.settings import load_settings
@@ -16,8 +17,8 @@ from whenthen.settings import load_settings
 
 @pytest.fixture(scope="session")
 def aws_endpoint() -> Iterator[str]:
-    with emulated_aws() as endpoint:
-        yield endpoint
+    with emulated_aws() as aws:
+        yield aws.endpoint
 
 
 @pytest.fixture(scope="session")

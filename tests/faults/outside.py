@@ -1,6 +1,7 @@
 """The outside that SEND_WEBHOOK talks to here: it keeps its hits in a file, whoever dies."""
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,10 @@ BASE = "https://hooks.example.com"
 
 
 def hook(what: str, **more: Any) -> dict[str, Any]:
-    """A SEND_WEBHOOK whose target answers `ok`, `flaky` (503, then 200), `down` or `refuses`."""
+    """A SEND_WEBHOOK whose target answers `ok`, `flaky` (503, then 200), `down` or `refuses`.
+
+    To `kills` it answers nothing: the process that calls it is no more.
+    """
     return {"type": "SEND_WEBHOOK", "config": {"url": f"{BASE}/{what}"}, **more}
 
 
@@ -32,6 +36,9 @@ class Outside:
                 return StepSuccess({"status": 200})
             case "flaky" if self.hits()[key] > 1:
                 return StepSuccess({"status": 200})
+            case "kills":
+                os.kill(os.getpid(), signal.SIGKILL)
+                raise AssertionError("nobody is left to hear this")
             case "refuses":
                 raise FatalError("WEBHOOK_HTTP_ERROR", "answered 404")
             case _:

@@ -10,6 +10,7 @@ from tests.faults.stand import Invocation, Stand, kinesis_record, sqs_event
 from tests.integration.engine_world import TRIAGE_CONDITION, World
 from whenthen.domain import json_text
 from whenthen.domain.schemas.messages import encode
+from whenthen.engine.align_schedules import align
 from whenthen.store import outbox
 from whenthen.store.new_id import new_id
 
@@ -18,12 +19,17 @@ UPDATE = {
     "config": {"recordId": "from_trigger", "propertyValues": {"Status": "C"}},
 }
 NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "told"}}
+DAY_S = 86_400
 # Past the lease of a claim, and the margin after which its row wakes.
 LEASE_OVER_S = 231
 # What an automation may start in a day by webhook, on this stand.
 CHAINED_PER_DAY = 3
 
 Actions = Sequence[Mapping[str, Any]]
+
+
+def delay(seconds: int) -> dict[str, Any]:
+    return {"type": "DELAY", "config": {"seconds": seconds}}
 
 
 @dataclass(frozen=True)
@@ -132,6 +138,31 @@ def execute_too_early(stand: Stand, world: World) -> Invocation:
     return Invocation("run-executor", sqs_event(bodies))
 
 
+def wake_a_delay(stand: Stand, world: World, *, actions: Actions) -> Invocation:
+    bodies = waiting_runs(stand, world, actions)
+    world.execute(run_ids(world))
+    return Invocation("run-executor", sqs_event(bodies), offset_s=61)
+
+
+# ---------------------------------------------------------------------------- the reconciler
+
+
+def tick(_stand: Stand, world: World, *, late_s: int = 0, catch_up: str = "none") -> Invocation:
+    """Let an automation with two hourly schedules be due, since so long."""
+    config = {"runEvery": 3_600, "catchUp": catch_up}
+    automation_id = world.add_automation(
+        [NOTIFY], triggers=[{"type": "SCHEDULE", "config": config}] * 2
+    )
+    world.in_transaction(lambda connection: align(connection, [automation_id], activated=True))
+    world.sql(
+        "update schedules set anchor_at = anchor_at - interval '1 second' * (3600 + :s),"
+        " next_at = next_at - interval '1 second' * (3600 + :s) where automation_id = :a",
+        s=late_s,
+        a=automation_id,
+    )
+    return Invocation("schedule-reconciler", {})
+
+
 # ---------------------------------------------------------------------------- the watchdog
 
 
@@ -149,6 +180,12 @@ def sweep_a_crash(stand: Stand, world: World, *, crashes: int = 0) -> Invocation
     )
     world.claim(run_ids(world))
     return Invocation("run-watchdog", {}, offset_s=LEASE_OVER_S)
+
+
+def sweep_a_long_delay(stand: Stand, world: World) -> Invocation:
+    waiting_runs(stand, world, [NOTIFY, delay(DAY_S), NOTIFY])
+    world.execute(run_ids(world))
+    return Invocation("run-watchdog", {}, offset_s=DAY_S - 60)
 
 
 def dead_run(stand: Stand, world: World) -> list[str]:
@@ -235,9 +272,26 @@ SCENARIOS: dict[str, Scenario] = {
     "continuation": Scenario(
         partial(execute, actions=[NOTIFY, _LATER], remaining_s=45), {"SUCCEEDED": 1}
     ),
+    "a delay begins": Scenario(
+        partial(execute, actions=[NOTIFY, delay(60), UPDATE]), {"SUCCEEDED": 1}
+    ),
+    "a delay that comes first, and last": Scenario(
+        partial(execute, actions=[delay(60)], count=2), {"SUCCEEDED": 2}
+    ),
+    "a delay ends, outside step": Scenario(
+        partial(wake_a_delay, actions=[delay(60), hook("ok"), NOTIFY]), {"SUCCEEDED": 1}
+    ),
+    "a delay ends, another begins": Scenario(
+        partial(wake_a_delay, actions=[NOTIFY, delay(60), delay(60)]), {"SUCCEEDED": 1}
+    ),
     "suspects": Scenario(execute_suspects, {"SUCCEEDED": 3}),
     "message too early": Scenario(execute_too_early, {"SUCCEEDED": 1}),
+    "tick": Scenario(tick, {"SUCCEEDED": 2}),
+    "tick that catches up": Scenario(
+        partial(tick, late_s=1_200, catch_up="last"), {"SUCCEEDED": 2}
+    ),
     "sweep of lost messages": Scenario(sweep_a_lost_message, {"SUCCEEDED": 2}),
+    "sweep of a long delay": Scenario(sweep_a_long_delay, {"SUCCEEDED": 1}),
     "sweep of a crash": Scenario(sweep_a_crash, {"SUCCEEDED": 1}),
     "sweep of the last crash": Scenario(partial(sweep_a_crash, crashes=7), {"DEAD_LETTER": 1}),
     "sweep of a lost notice": Scenario(sweep_a_lost_notice, {"DEAD_LETTER": 1}),

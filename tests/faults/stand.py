@@ -88,27 +88,6 @@ class Forks:
         return pipe
 
 
-@contextmanager
-def emulated_aws() -> Iterator[str]:
-    """The endpoint of an emulated AWS in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.aws_server"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.wait(30)
-        process.stdin.close()
-        process.stdout.close()
-
-
 @dataclass
 class Stand:
     """Where the functions of one test run; `offset_s` is how far its clock is turned."""
@@ -214,10 +193,10 @@ class Stand:
     def recover(self, world: World, delivered: Invocation) -> int:
         """Let time pass until everything is at rest; return how many sweeps that took.
 
-        `delivered` comes again: at once if it came from the stream, after the first sweep if it
-        came from a queue.
+        `delivered` comes again: at once if it came from the stream or was a tick, after the first
+        sweep if it came from a queue.
         """
-        if delivered.function == "stream-matcher":
+        if delivered.function in {"stream-matcher", "schedule-reconciler"}:
             self.invoke_here(delivered.function, delivered.event)
         self.drain()
         sweeps = 0

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.faults.child import SERVICES
 from tests.faults.matrix_report import PROPERTY, SEED
 from tests.faults.points import FAULTS, Fault
 from tests.faults.promises import Facts, check
@@ -133,4 +134,4 @@ def test_the_matrix_covers_every_function_and_every_kind_of_point(stand: Stand) 
     for scenario in SCENARIOS.values():
         invocation: Invocation = scenario.prepare(stand, stand.new_world())
         functions.add(invocation.function)
-    assert functions == {"stream-matcher", "run-executor", "run-watchdog", "dlq-notifier"}
+    assert functions == set(SERVICES)

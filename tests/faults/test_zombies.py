@@ -82,4 +82,5 @@ def test_what_a_zombie_may_not_change_is_everything() -> None:
         "notifications",
         "audit",
         "records",
+        "occurrences",
     }

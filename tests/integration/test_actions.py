@@ -276,6 +276,17 @@ def test_case_114_a_foreign_deleted_or_unknown_record_is_not_found(
     assert dict(other.record(foreign)) == {"properties": {"Name": "theirs"}, "version": 1}
 
 
+@pytest.mark.parametrize("type_", ["UPDATE_RECORD", "DELETE_RECORD"])
+def test_a_record_of_an_archived_database_is_not_found(world: World, type_: str) -> None:
+    record_id = world.add_record(Name="Tap")
+    world.sql("update databases set archived_at = now() where id = :d", d=world.database_id)
+    values = {"propertyValues": {"Name": "Pipe"}} if type_ == "UPDATE_RECORD" else {}
+    acted = act(world, type_, {"recordId": str(record_id), **values})
+    world.sql("update databases set archived_at = null where id = :d", d=world.database_id)
+    assert acted.code == "NOT_FOUND"
+    assert world.record(record_id)["properties"] == {"Name": "Tap"}
+
+
 @pytest.mark.parametrize(
     ("type_", "config"),
     [

@@ -13,6 +13,7 @@ from whenthen.actions.registry import clear_test_executors, register_test_execut
 from whenthen.actions.requests import StepRequest, StepSuccess
 from whenthen.domain.errors import ConflictError, NotFoundError
 from whenthen.domain.kinds import ActionType, RunStatus
+from whenthen.engine.cancel_run import Cancelled
 from whenthen.engine.context import Context
 from whenthen.store.new_id import new_id
 
@@ -131,6 +132,36 @@ def test_a_second_cancel_of_a_running_run_logs_nothing(world: World) -> None:
     world.claim([run_id])
     for _ in range(2):
         world.cancel(run_id)
+    assert world.lines(run_id).count("info run cancelled") == 1
+    assert [row["action"] for row in world.sql("select action from audit_log")] == ["run.cancelled"]
+
+
+def test_a_run_that_newer_code_defined_is_left_for_newer_code_to_end(
+    world: World, aws: Aws
+) -> None:
+    pending(world)
+    run_id = world.the_run()["id"]
+    world.sql(
+        "update automation_versions set schema = 2,"
+        """ actions = jsonb_set(actions, '{0,type}', '"TELEPORT"')"""
+    )
+    world.sql("update automation_runs set due_at = whenthen_now() + interval '1 day'")
+    for _ in range(2):
+        assert world.cancel(run_id) == Cancelled(RunStatus.PENDING, ())
+    run = world.the_run()
+    assert (run["status"], run["lease_token"], run["error"]) == ("PENDING", None, None)
+    # It wakes soon, whenever it was due.
+    assert world.pending_ids() == [run_id]
+    aws.queued()
+    world.turn_clock(61)
+    world.sweep()
+    assert [message["runId"] for message in aws.queued()] == [str(run_id)]
+    world.sql(
+        "update automation_versions set schema = 1,"
+        """ actions = jsonb_set(actions, '{0,type}', '"CREATE_NOTIFICATION"')"""
+    )
+    world.execute([run_id])
+    assert world.the_run()["error"]["code"] == "CANCELLED"
     assert world.lines(run_id).count("info run cancelled") == 1
 
 

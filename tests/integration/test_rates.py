@@ -199,3 +199,19 @@ def test_an_automation_resumed_above_the_days_limit_trips_again(world: World) ->
     world.turn_clock(86_400)
     match(world, [called(world, hooked)])
     assert world.sql("select status from automations")[0]["status"] == "ACTIVE"
+
+
+def test_above_the_days_limit_a_run_that_newer_code_defined_is_left_to_newer_code(
+    world: World,
+) -> None:
+    hooked = world.add_automation([NOTIFY], triggers=[WEBHOOK_TRIGGER])
+    world.sql(
+        "update automation_versions set schema = 2,"
+        """ actions = jsonb_set(actions, '{0,type}', '"TELEPORT"')"""
+    )
+    start_of_minute(world)
+    match(world, [called(world, hooked) for _ in range(7)])
+    assert world.sql("select status from automations")[0]["status"] == "PAUSED"
+    runs = world.runs()
+    assert [run["status"] for run in runs] == ["PENDING"] * 7
+    assert all(run["lease_token"] is None and run["enqueue_after"] for run in runs)

@@ -19,10 +19,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.integration.conftest import Aws
 from tests.integration.engine_world import World
 from tests.integration.test_failures import WEBHOOK
 from whenthen.actions.registry import clear_test_executors, register_test_executor
 from whenthen.actions.requests import StepRequest, StepSuccess
+from whenthen.aws.run_queue import RunQueue
 from whenthen.domain import limits
 from whenthen.domain.errors import ConflictError, FatalError, RetryableError
 from whenthen.domain.kinds import TERMINAL_RUN_STATUSES, ActionType, RunStatus, StepStatus
@@ -32,6 +34,7 @@ from whenthen.engine.context import Context
 from whenthen.engine.execute_runs import execute_runs
 from whenthen.engine.report_deaths import report_death
 from whenthen.store import run_settlements
+from whenthen.store.new_id import new_id
 from whenthen.store.run_settlements import Settlement, StepResult
 
 SOAK = os.environ.get("WHENTHEN_FAULTS") == "all"
@@ -48,9 +51,10 @@ class Seen:
 
 
 class RunLifecycle(RuleBasedStateMachine):
-    """Drives runs of one automation: NOTIFY, SEND_WEBHOOK, NOTIFY."""
+    """Drives runs of one automation: DELAY, NOTIFY, SEND_WEBHOOK, DELAY, NOTIFY."""
 
     context: Context
+    aws: Aws
 
     runs = Bundle("runs")
     zombies = Bundle("zombies")
@@ -58,11 +62,15 @@ class RunLifecycle(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.context.database.clock_offset_s = 0
+        # The emulated queue slows down with what earlier runs have left on it.
+        queue_url = self.aws.sqs.create_queue(QueueName=f"runs-{new_id()}")["QueueUrl"]
+        self.context.run_queue = RunQueue(queue_url)
         self.world = World(self.context)
         self.answer = "ok"
         register_test_executor(ActionType.SEND_WEBHOOK, self._target)
         notify = {"type": "CREATE_NOTIFICATION", "config": {"title": "told"}}
-        self.world.add_automation([notify, {**WEBHOOK, "retries": 2}, notify])
+        short, long = ({"type": "DELAY", "config": {"seconds": s}} for s in (3, 1_000))
+        self.world.add_automation([short, notify, {**WEBHOOK, "retries": 2}, long, notify])
         self.seen: dict[UUID, Seen] = {}
         self.finished: dict[tuple[Any, ...], Any] = {}
 
@@ -171,6 +179,12 @@ class RunLifecycle(RuleBasedStateMachine):
         self.world.turn_clock(seconds)
         self.world.sweep()
 
+    @rule(seconds=st.sampled_from([3, 1_000]), answer=st.sampled_from(ANSWERS))
+    def time_passes_and_every_message_comes(self, seconds: int, answer: str) -> None:
+        self.answer = answer
+        self.world.turn_clock(seconds)
+        self._execute([row["id"] for row in self.rows()])
+
     @staticmethod
     def _unless_refused(act: Callable[[], Any]) -> None:
         try:
@@ -256,6 +270,21 @@ class RunLifecycle(RuleBasedStateMachine):
             assert row["attempts"] <= 3
             if row["run"] != "RUNNING":
                 assert row["status"] != "STARTED"
+            if row["status"] == "WAITING":
+                assert (row["attempts"], row["run"] in {"PENDING", "RUNNING"}) == (1, True)
+
+    @invariant()
+    def no_delay_ends_before_its_time(self) -> None:
+        delays = self.world.sql(
+            "select s.started_at, s.resume_at, s.finished_at from automation_run_steps s"
+            " join automation_runs r on r.id = s.run_id"
+            " where r.workspace_id = :w and s.type = 'DELAY' and s.status = 'SUCCEEDED'",
+            w=self.world.workspace_id,
+        )
+        for row in delays:
+            assert row["started_at"] < row["resume_at"]
+            early_s = (row["resume_at"] - row["finished_at"]).total_seconds()
+            assert early_s <= limits.DUE_TOLERANCE_S
 
     @invariant()
     def each_death_is_told_at_most_once(self) -> None:
@@ -286,10 +315,12 @@ def _no_executors_left() -> Iterator[None]:
     clear_test_executors()
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1_800)
 @pytest.mark.usefixtures("_no_executors_left")
-def test_whatever_happens_to_a_run_in_whatever_order_its_promises_hold(context: Context) -> None:
-    RunLifecycle.context = context
+def test_whatever_happens_to_a_run_in_whatever_order_its_promises_hold(
+    context: Context, aws: Aws
+) -> None:
+    RunLifecycle.context, RunLifecycle.aws = context, aws
     run_state_machine_as_test(
         RunLifecycle,
         settings=settings(

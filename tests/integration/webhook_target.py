@@ -12,18 +12,15 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from tests.conftest import settings_for
+from tests.integration.step_requests import step_request
 from whenthen.actions.requests import StepRequest
+from whenthen.actions.resolving import system_addresses
 from whenthen.actions.send_webhook import Network
-from whenthen.actions.webhook_addresses import system_addresses
 from whenthen.domain import json_text
 from whenthen.domain.kinds import ActionType
 from whenthen.domain.schemas.actions import stored_config
-from whenthen.domain.schemas.events import AutomationContext
-from whenthen.store.new_id import new_id
 
 IDLE_WITHIN_S = 10
-NO_DATABASE = "postgresql://nobody@nowhere/none"
 
 
 @dataclass(frozen=True)
@@ -205,21 +202,8 @@ def webhook(
     url: Any, *, allow: str = "127.0.0.1", timeout_s: float = 10, **config: Any
 ) -> StepRequest:
     """One try of a SEND_WEBHOOK step; `config` in Python's spelling (`signingSecret` as such)."""
-    automation_id, run_id = new_id(), new_id()
-    return StepRequest(
-        run_id=run_id,
-        workspace_id=new_id(),
-        automation_id=automation_id,
-        generation=0,
-        action_id=new_id(),
-        config=stored_config(ActionType.SEND_WEBHOOK, {"url": "http://x.test/", **config})
-        | {"url": url},
-        record_id=None,
-        actor_id=None,
-        child_context=AutomationContext(automation_id, run_id, run_id, 1, (automation_id,)),
-        timeout_s=timeout_s,
-        settings=settings_for(NO_DATABASE, WEBHOOK_ALLOW_HOSTS=allow),
-    )
+    checked = stored_config(ActionType.SEND_WEBHOOK, {"url": "http://x.test/", **config})
+    return step_request(checked | {"url": url}, timeout_s, WEBHOOK_ALLOW_HOSTS=allow)
 
 
 @dataclass

@@ -60,6 +60,8 @@ class Step(Shape):
     error: StepError | None = Field(examples=[None])
     started_at: Instant
     finished_at: Instant | None
+    # Of a DELAY only.
+    resume_at: Instant | None = None
 
 
 class LogLine(Shape):

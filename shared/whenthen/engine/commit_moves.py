@@ -12,6 +12,7 @@ from whenthen.domain.schemas.notices import DeathNotice
 from whenthen.engine.context import Context
 from whenthen.engine.publish import publish
 from whenthen.engine.run_progress import RunProgress, resume
+from whenthen.engine.send import send_notices, send_runs
 from whenthen.store.outbox import OutboxEvent
 from whenthen.store.run_claims import read_again
 from whenthen.store.run_settlements import Settlement, settle
@@ -66,10 +67,8 @@ def send_after_commit(
                 messages.append(QueuedRun(settlement.run_id, settlement.workspace_id, delay_s))
         elif settlement.death is not None:
             notices.append(DeathNotice(settlement.run_id, settlement.death))
-    if messages:
-        context.run_queue.send(messages)
-    if notices:
-        context.notice_queue.send(notices)
+    send_runs(context, messages)
+    send_notices(context, notices)
 
 
 def lost_connection(error: BaseException) -> bool:

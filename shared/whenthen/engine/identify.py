@@ -1,7 +1,7 @@
 """Who asks, and whether they may: the first statement of every request's transaction."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from whenthen.domain.credentials import ApiToken, Credential, OidcIdentity
@@ -14,6 +14,8 @@ from whenthen.store.access import Standing
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
+    from whenthen.domain.schemas.events import AutomationContext
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -22,6 +24,13 @@ class Caller:
     user_id: UUID
     workspace: UUID | None
     access: Access
+    # The run that made this request, where it comes from a webhook of this deployment.
+    cause: "AutomationContext | None" = None
+
+    @property
+    def automation_context(self) -> "dict[str, Any] | None":
+        """What the events carry that this request makes true."""
+        return None if self.cause is None else self.cause.to_json()
 
     @property
     def workspace_id(self) -> UUID:

@@ -13,11 +13,12 @@ from whenthen.domain import json_text, limits
 from whenthen.domain.kinds import EventType
 from whenthen.domain.rules.classify import classify_error
 from whenthen.domain.rules.matching import Candidate, candidate_scopes, match_event
-from whenthen.domain.rules.trigger_event import as_run_sees, stored_input
+from whenthen.domain.rules.trigger_event import actor_of, as_run_sees, stored_input
 from whenthen.domain.rules.truncate import truncate_json
 from whenthen.domain.schemas.events import Event, EventUnreadableError, read_event
 from whenthen.engine.context import Context
 from whenthen.engine.publish import publish
+from whenthen.engine.send import send_runs
 from whenthen.engine.start_runs import Start, Started, start_runs
 from whenthen.store.candidates import load_candidates
 from whenthen.store.run_inserts import RunEvent
@@ -172,7 +173,7 @@ def _commit_together(
     context.metrics.count("automations.skipped", started.deduped, reason="deduped")
     context.metrics.count("automations.breaker_tripped", started.tripped)
     publish(context, started.events)
-    context.run_queue.send(started.messages)
+    send_runs(context, started.messages)
 
 
 def _run_event(item: _Matched) -> RunEvent:
@@ -189,6 +190,7 @@ def _run_event(item: _Matched) -> RunEvent:
         parent_run_id=cause.run_id if cause else None,
         chain=[str(link) for link in cause.chain] if cause else [],
         by_webhook=event.type == EventType.WEBHOOK_RECEIVED,
+        actor_id=actor_of(event),
     )
 
 

@@ -36,4 +36,6 @@ def as_record(event: OutboxEvent) -> StreamRecord:
         "automationContext": event.automation_context,
         "outboxId": str(event.id),
     }
+    if event.actor_id is not None:
+        envelope["actorId"] = str(event.actor_id)
     return StreamRecord(str(event.id), json_text.dumps(envelope).encode())

@@ -19,6 +19,7 @@ from whenthen.domain.rules.truncate import truncate_json
 from whenthen.domain.rules.verify_webhook import verify_webhook
 from whenthen.domain.rules.webhook_type import webhook_type
 from whenthen.domain.schemas.events import event_id
+from whenthen.engine.loop_headers import cause_of
 from whenthen.engine.publish import publish
 from whenthen.engine.webhook_secrets import WebhookSecret
 from whenthen.store import incoming_webhooks
@@ -29,6 +30,7 @@ from whenthen.store.outbox import OutboxEvent
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
+    from whenthen.domain.schemas.events import AutomationContext
     from whenthen.engine.context import Context
 
 
@@ -61,7 +63,8 @@ def receive(context: "Context", token: str, delivery: Delivery) -> str:
         target = incoming_webhooks.target_of(connection, WebhookSecret(key).digest)
         if target is None:
             raise NotFoundError
-        event = _read(key, target, delivery)
+        cause = cause_of(connection, delivery.headers, target.workspace_id)
+        event = _read(key, target, delivery, cause)
         return event.event_id, incoming_webhooks.add_once(connection, event, target.automation_id)
 
     id_, stored = context.database.transact(work)
@@ -69,7 +72,9 @@ def receive(context: "Context", token: str, delivery: Delivery) -> str:
     return id_
 
 
-def _read(key: bytes, target: WebhookTarget, delivery: Delivery) -> OutboxEvent:
+def _read(
+    key: bytes, target: WebhookTarget, delivery: Delivery, cause: "AutomationContext | None"
+) -> OutboxEvent:
     if len(delivery.body) > limits.REQUEST_MAX_BYTES:
         raise TooLargeError("TOO_LARGE", f"a body has at most {limits.REQUEST_MAX_BYTES} bytes")
     verify_webhook(
@@ -90,7 +95,7 @@ def _read(key: bytes, target: WebhookTarget, delivery: Delivery) -> OutboxEvent:
         event_id=id_,
         type=EventType.WEBHOOK_RECEIVED,
         payload=_payload(target, delivery, content),
-        automation_context=None,
+        automation_context=cause.to_json() if cause else None,
     )
 
 

@@ -42,20 +42,21 @@ def report(
     """
     _check_types(body)
     _check_databases(connection, caller, body)
-    made = [_event(caller.workspace_id, one, sanitized=sanitized) for one in body.events]
+    made = [_event(caller, one, sanitized=sanitized) for one in body.events]
     first = {event.event_id: event for event in reversed(made)}
     added = outbox.add(connection, [event for event in made if first[event.event_id] is event])
     return Reported([event.event_id for event in made], added)
 
 
-def _event(workspace_id: UUID, event: HostEvent, *, sanitized: bool) -> OutboxEvent:
+def _event(caller: Caller, event: HostEvent, *, sanitized: bool) -> OutboxEvent:
     payload: dict[str, Any] = {**event.payload, "sanitized": True} if sanitized else event.payload
     return outbox.new_event(
-        workspace_id=workspace_id,
+        workspace_id=caller.workspace_id,
         type=event.type,
         payload=payload,
         namespace="evt",
         client_id=event.id,
+        automation_context=caller.automation_context,
     )
 
 

@@ -15,6 +15,7 @@ from whenthen.domain.rules.rate import Placement, RatePlan, is_counted
 from whenthen.domain.rules.wake_up import pending_wake
 from whenthen.engine import finish_run
 from whenthen.engine.run_progress import begin
+from whenthen.engine.step_settlements import released
 from whenthen.settings import Settings
 from whenthen.store import audit, notifications, rates, run_cancels, run_claims, run_inserts
 from whenthen.store.audit import AuditEntry
@@ -22,8 +23,9 @@ from whenthen.store.new_id import new_id
 from whenthen.store.notifications import NewNotification
 from whenthen.store.outbox import OutboxEvent
 from whenthen.store.rates import Counted
+from whenthen.store.run_claims import ClaimedRun
 from whenthen.store.run_inserts import NewRun, RunEvent
-from whenthen.store.run_settlements import settle
+from whenthen.store.run_settlements import Settlement, settle
 
 _TOLD = frozenset({Role.OWNER, Role.ADMIN})
 _AT_ONCE = Placement(0, over_limit=False)
@@ -153,14 +155,19 @@ def _stop(connection: Connection, runs: Sequence[NewRun]) -> _Stopped:
     ids, lease = [run.id for run in runs], uuid4()
     held = run_cancels.seize(connection, ids, lease)
     claimed, _ = run_claims.read(connection, ids, held)
-    settlements = [
-        finish_run.skipped(begin(run, lease), SkipReason.RATE_LIMITED, None) for run in claimed
-    ]
+    settlements = [_ended(run, lease) for run in claimed]
     _, events = settle(connection, settlements)
     paused = rates.pause(connection, sorted({run.automation_id for run in runs}))
     for automation in paused:
         _tell(connection, automation)
     return _Stopped(events, len(paused))
+
+
+def _ended(run: ClaimedRun, lease: UUID) -> Settlement:
+    if run.definition_schema > limits.DEFINITION_SCHEMA:
+        # Newer code defined it, and may tell what it is.
+        return released(run, lease)
+    return finish_run.skipped(begin(run, lease), SkipReason.RATE_LIMITED, None)
 
 
 def _tell(connection: Connection, automation: rates.Paused) -> None:

@@ -47,6 +47,10 @@ def submit(
     if sanitized:
         payload["sanitized"] = True
     event = outbox.new_event(
-        workspace_id=caller.workspace_id, type=EventType.FORM_SUBMITTED.value, payload=payload
+        workspace_id=caller.workspace_id,
+        type=EventType.FORM_SUBMITTED.value,
+        payload=payload,
+        actor_id=caller.user_id,
+        automation_context=caller.automation_context,
     )
     return Submitted(row.id, [*outbox.add(connection, [event]), *written.events])

@@ -20,6 +20,7 @@ from whenthen.engine.context import Context
 from whenthen.engine.finish_run import RunError
 from whenthen.engine.publish import publish
 from whenthen.engine.run_progress import begin
+from whenthen.engine.send import send_notices, send_runs
 from whenthen.engine.step_settlements import released
 from whenthen.store import run_claims, sweeps
 from whenthen.store.outbox import OutboxEvent
@@ -51,8 +52,8 @@ def sweep_runs(context: Context, has_time: Callable[[], bool]) -> int:
     total = 0
     while has_time():
         swept = context.database.transact(_sweep_batch)
-        context.run_queue.send(swept.messages)
-        context.notice_queue.send(swept.notices)
+        send_runs(context, swept.messages)
+        send_notices(context, swept.notices)
         send_after_commit(context, swept.settlements, swept.moved, swept.events)
         context.metrics.count("automations.crashed", len(swept.settlements))
         total += swept.rows

@@ -60,6 +60,10 @@ def create(connection: "Connection", caller: Caller, body: CreatePage) -> Writte
         raise InvalidError("VALIDATION_FAILED", "the parent is unknown", [detail])
     payload = data_events.page_created(row.id, row.parent_id, row.title)
     event = outbox.new_event(
-        workspace_id=caller.workspace_id, type=EventType.PAGE_CREATED.value, payload=payload
+        workspace_id=caller.workspace_id,
+        type=EventType.PAGE_CREATED.value,
+        payload=payload,
+        actor_id=caller.user_id,
+        automation_context=caller.automation_context,
     )
     return WrittenPage(row, outbox.add(connection, [event]))

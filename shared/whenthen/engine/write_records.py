@@ -64,7 +64,7 @@ def create(
     """
     parent = database(connection, database_id)
     if parent.archived_at is not None:
-        raise ConflictError("ARCHIVED", "the database is archived")
+        raise _archived()
     checked = _checked(connection, caller, parent.properties, values)
     new = NewRecord(new_id(), caller.workspace_id, database_id, merge({}, checked))
     (row,) = records.insert(connection, [new])
@@ -81,13 +81,14 @@ def update(
 
     Raises:
         NotFoundError: it is gone.
+        ConflictError: `ARCHIVED`, its database is.
         InvalidError: a value does not fit its property.
 
     """
     key = RecordKey(caller.workspace_id, record_id)
     old = records.lock(connection, [key]).get(key)
     if old is None:
-        raise NotFoundError
+        raise _not_writable(connection, record_id)
     properties = merge(old.properties, _checked(connection, caller, old.schema, values))
     changed = changed_properties(old.properties, properties)
     if not changed:
@@ -109,11 +110,20 @@ def delete(connection: "Connection", caller: Caller, record_id: UUID) -> None:
 
     Raises:
         NotFoundError: it is gone already.
+        ConflictError: `ARCHIVED`, its database is.
 
     """
     key = RecordKey(caller.workspace_id, record_id)
     if key not in records.delete(connection, [key]):
-        raise NotFoundError
+        raise _not_writable(connection, record_id)
+
+
+def _not_writable(connection: "Connection", record_id: UUID) -> Exception:
+    return NotFoundError() if records.get(connection, record_id) is None else _archived()
+
+
+def _archived() -> ConflictError:
+    return ConflictError("ARCHIVED", "the database is archived")
 
 
 def _checked(
@@ -132,5 +142,11 @@ def _checked(
 def _emit(
     connection: "Connection", caller: Caller, kind: EventType, payload: Mapping[str, Any]
 ) -> list[OutboxEvent]:
-    event = outbox.new_event(workspace_id=caller.workspace_id, type=kind.value, payload=payload)
+    event = outbox.new_event(
+        workspace_id=caller.workspace_id,
+        type=kind.value,
+        payload=payload,
+        actor_id=caller.user_id,
+        automation_context=caller.automation_context,
+    )
     return outbox.add(connection, [event])

@@ -1,7 +1,7 @@
 """Events that are true but not yet matched: written with the fact, removed with the match."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -26,6 +26,8 @@ class OutboxEvent:
     payload: Mapping[str, Any]
     automation_context: Mapping[str, Any] | None
     occurred_at: datetime | None = None
+    # The user who made it true, where the engine knows one.
+    actor_id: UUID | None = None
 
 
 def new_event(  # noqa: PLR0913  # an event has that many parts, all named at the call
@@ -36,6 +38,7 @@ def new_event(  # noqa: PLR0913  # an event has that many parts, all named at th
     namespace: str = "rec",
     client_id: str | None = None,
     automation_context: Mapping[str, Any] | None = None,
+    actor_id: UUID | None = None,
 ) -> OutboxEvent:
     """Return an event with a fresh outbox id, its payload capped at 64 KB of JSON.
 
@@ -51,6 +54,7 @@ def new_event(  # noqa: PLR0913  # an event has that many parts, all named at th
         type=type,
         payload=capped,
         automation_context=automation_context,
+        actor_id=actor_id,
     )
 
 
@@ -63,18 +67,20 @@ def as_row(event: OutboxEvent) -> dict[str, Any]:
         "type": event.type,
         "payload": event.payload,
         "automation_context": event.automation_context,
+        "actor_id": str(event.actor_id) if event.actor_id else None,
     }
 
 
 # Used alone below and inside the settle statement: one shape of row, one list of columns.
 ROW_TYPE = (
-    "id uuid, workspace_id uuid, event_id text, type text, payload jsonb, automation_context jsonb"
+    "id uuid, workspace_id uuid, event_id text, type text, payload jsonb,"
+    " automation_context jsonb, actor_id uuid"
 )
 # `nullif`: a JSON null and an SQL NULL never mix.
 INSERT_SELECT = """
-    insert into outbox (id, workspace_id, event_id, type, payload, automation_context)
+    insert into outbox (id, workspace_id, event_id, type, payload, automation_context, actor_id)
     select e.id, e.workspace_id, e.event_id, e.type, e.payload,
-        nullif(e.automation_context, 'null')
+        nullif(e.automation_context, 'null'), e.actor_id
 """
 
 
@@ -91,17 +97,7 @@ def with_instants(
 ) -> list[OutboxEvent]:
     """Return those of `events` that `instants` names, each with its instant."""
     return [
-        OutboxEvent(
-            id=event.id,
-            workspace_id=event.workspace_id,
-            event_id=event.event_id,
-            type=event.type,
-            payload=event.payload,
-            automation_context=event.automation_context,
-            occurred_at=instants[event.id],
-        )
-        for event in events
-        if event.id in instants
+        replace(event, occurred_at=instants[event.id]) for event in events if event.id in instants
     ]
 
 
@@ -125,7 +121,7 @@ def unmatched(connection: Connection, limit: int, after: UUID | None) -> list[Ou
 
 _UNMATCHED = text(
     """
-    select id, workspace_id, event_id, type, payload, automation_context, occurred_at
+    select id, workspace_id, event_id, type, payload, automation_context, occurred_at, actor_id
     from outbox
     where cast(:after as uuid) is null or id > cast(:after as uuid)
     order by id

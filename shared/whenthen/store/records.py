@@ -89,7 +89,10 @@ _INSERT = prepared(
 
 
 def lock(connection: Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, RecordRow]:
-    """Return the records of `keys` that exist, locked until commit in the order of their ids."""
+    """Return the records of `keys` that may be written, locked until commit, in id order.
+
+    Those of an archived database are not among them.
+    """
     if not keys:
         return {}
     rows = connection.execute(_LOCK, {"keys": _keys_json(keys)})
@@ -109,6 +112,7 @@ _LOCK = prepared(
     join (select distinct id, workspace_id
           from jsonb_to_recordset(cast(:keys as jsonb)) as k(id uuid, workspace_id uuid)) k
         on k.id = r.id and k.workspace_id = r.workspace_id
+    where d.archived_at is null
     order by r.id
     for update of r
     """  # noqa: S608  # only constants of this module
@@ -143,7 +147,7 @@ _UPDATE = prepared(
 
 
 def delete(connection: Connection, keys: Sequence[RecordKey]) -> set[RecordKey]:
-    """Delete the records of `keys`; return those that were there."""
+    """Delete the records of `keys`; return those that were there, in no archived database."""
     if not keys:
         return set()
     rows = connection.execute(_DELETE, {"keys": _keys_json(keys)})
@@ -159,6 +163,8 @@ _DELETE = prepared(
         join (select distinct id, workspace_id
               from jsonb_to_recordset(cast(:keys as jsonb)) as k(id uuid, workspace_id uuid)) k
             on k.id = r.id and k.workspace_id = r.workspace_id
+        join databases d on d.id = r.database_id
+        where d.archived_at is null
         order by r.id
         for update of r
     )

@@ -1,6 +1,7 @@
 """Taking runs that nobody works on, in order to end them, and marking those that are at work."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import text
@@ -40,10 +41,18 @@ _SEIZE = text(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A run's status, and whether it was marked just now: not if it had been, or has ended."""
+
+    status: RunStatus
+    is_new: bool
+
+
 def mark_cancelled(
     connection: Connection, automation_id: UUID, run_id: UUID, user_id: UUID, line: LogLine
-) -> RunStatus | None:
-    """Note that a person cancelled a run that has not ended; return its status, None if unknown.
+) -> Marked | None:
+    """Note that a person cancelled a run that has not ended; None if there is no such run.
 
     A second cancel changes nothing and logs nothing.
     """
@@ -58,7 +67,7 @@ def mark_cancelled(
             "data": json_text.dumps(line.data),
         },
     ).one_or_none()
-    return RunStatus(row.status) if row else None
+    return Marked(RunStatus(row.status), row.is_new) if row else None
 
 
 _MARK = text(
@@ -78,6 +87,6 @@ _MARK = text(
         insert into automation_logs (run_id, level, message, data)
         select id, cast(:level as text), cast(:message as text), cast(:data as jsonb) from marked
     )
-    select status from run
+    select status, exists (select from marked) as is_new from run
     """
 )

@@ -124,7 +124,7 @@ _TAKE_UNMATCHED = text(
                 cast(:again_s as float8) * power(2, least(o.attempts, 20)))
     from due where o.id = due.id
     returning o.id, o.workspace_id, o.event_id, o.type, o.payload, o.automation_context,
-        o.occurred_at
+        o.occurred_at, o.actor_id
     """
 )
 

@@ -170,6 +170,23 @@ def test_an_archived_database_takes_no_new_record(api: Api) -> None:
     assert (answer.status, answer.code) == (409, "ARCHIVED")
 
 
+def test_the_records_of_an_archived_database_are_read_and_not_written(api: Api) -> None:
+    record = api.mine.create_record(Name="Tap")
+    path, database = f"/records/{record['id']}", f"/databases/{api.mine.database_id}"
+    api.mine.owner.patch(database, {"archived": True})
+    for answer in (
+        api.mine.editor.patch(path, {"properties": {"Name": "Pipe"}}),
+        api.mine.editor.patch(path, {"properties": {}}),
+        api.mine.editor.delete(path),
+    ):
+        assert (answer.status, answer.code) == (409, "ARCHIVED")
+    assert api.mine.viewer.get(path).json == record
+    api.mine.owner.patch(database, {"archived": False})
+    assert api.mine.editor.patch(path, {"properties": {"Name": "Pipe"}}).status == 200
+    assert api.mine.editor.delete(path).status == 204
+    assert api.mine.editor.delete(path).status == 404
+
+
 def test_a_record_is_durable_when_the_stream_cannot_be_reached(api: Api, aws: Aws) -> None:
     aws.kinesis.delete_stream(StreamName=aws.stream)
     api.mine.create_record(Name="Tap")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
@@ -177,6 +178,24 @@ def test_a_filter_that_cannot_be_read_is_422(api: Api) -> None:
         answer = listed(api, **{name: value})
         assert (answer.status, answer.code) == (422, "VALIDATION_FAILED")
         assert [(one["path"], one["type"]) for one in answer.error["details"]] == [(name, kind)]
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "status"),
+    [
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.001Z", 200),
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", 200),
+        ("2026-01-01T00:00:00.001Z", "2026-01-01T00:00:00Z", 422),
+        ("2026-01-01T01:00:00+02:00", "2026-01-01T00:00:00Z", 200),
+    ],
+)
+def test_a_window_does_not_begin_after_its_end(
+    api: Api, since: str, until: str, status: int
+) -> None:
+    answer = listed(api, **{"from": since, "to": until})
+    assert answer.status == status
+    if status == 422:
+        assert [(d["path"], d["type"]) for d in answer.error["details"]] == [("from", "window")]
 
 
 def all_pages(api: Api, between: Callable[[], object] = lambda: None, **query: str) -> list[str]:

@@ -164,11 +164,21 @@ def test_the_type_of_a_property_counts_for_that_property_only() -> None:
         ({"changedProperties": None}, False),
         ({"changedProperties": "Status"}, False),
         ({"changedProperties": {"Status": 1}}, False),
+        ({"changedProperties": [7, None, "Status"]}, True),
+        ({"changedProperties": [7, None]}, False),
         ({}, False),
     ],
 )
 def test_changed_asks_the_event(event: dict[str, Any], *, result: bool) -> None:
     assert result_of(leaf("changed", name="Status"), {"Status": "B"}, event) is result
+
+
+@pytest.mark.parametrize("kept", ["Caf\u00e9", "Cafe\u0301"])
+def test_a_property_is_found_however_its_name_is_composed(kept: str) -> None:
+    event = {"changedProperties": [kept]}
+    for written in ("Caf\u00e9", "Cafe\u0301"):
+        assert result_of(leaf("eq", "x", name=written), {kept: "x"}, event) is True
+        assert result_of(leaf("changed", name=written), {kept: "x"}, event) is True
 
 
 def test_whether_event_data_changed_is_unknown() -> None:

@@ -275,6 +275,13 @@ def test_case_072_property_changed_asks_for_a_change_of_a_wanted_property(
     assert matches(property_changed(*wanted), updated(changed)) is expected
 
 
+@pytest.mark.parametrize("changed", ["Caf\u00e9", "Cafe\u0301"])
+def test_a_wanted_property_is_found_however_its_name_is_composed(changed: str) -> None:
+    for wanted in ("Caf\u00e9", "Cafe\u0301"):
+        assert matches(property_changed(wanted), updated([changed]))
+    assert not matches(property_changed("Cafe"), updated([changed]))
+
+
 @pytest.mark.parametrize(
     "changed", [None, "Status", {"Status": 1}, 7, [7], ["Status", None], [["Status"]]], ids=repr
 )

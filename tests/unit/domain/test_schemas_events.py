@@ -64,6 +64,16 @@ def test_a_record_of_the_engine_is_read_whole() -> None:
     )
 
 
+def test_only_the_engine_says_in_the_envelope_who_acted() -> None:
+    assert _read(actorId=str(RUN), outboxId=str(OUTBOX)).actor_id == RUN
+    for actor_id in (None, ...):
+        assert _read(actorId=actor_id, outboxId=str(OUTBOX)).actor_id is None
+    for forged in (str(RUN), "nobody", 7):
+        assert _read(actorId=forged).actor_id is None
+    with pytest.raises(EventUnreadableError):
+        _read(actorId="nobody", outboxId=str(OUTBOX))
+
+
 @pytest.mark.parametrize("own", ["2020-01-01T00:00:00Z", "garbage", 5, None, ...])
 def test_without_an_outbox_id_the_arrival_is_the_instant(own: object) -> None:
     assert _read(occurredAt=own).occurred_at == ARRIVED
@@ -210,6 +220,13 @@ def test_a_depth_from_nought_on_is_read(depth: int) -> None:
     context = read_context(CONTEXT | {"depth": depth})
     assert context is not None
     assert context.depth == depth
+
+
+def test_a_context_of_another_workspace_names_no_automation_and_no_run() -> None:
+    nameless = CONTEXT | dict.fromkeys(("automationId", "runId", "rootRunId")) | {"chain": []}
+    context = read_context(nameless)
+    assert context == AutomationContext(None, None, None, 1, ())
+    assert context.to_json() == nameless
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ from whenthen.domain.kinds import PropertyType
 from whenthen.domain.limits import CONDITION_MAX_DEPTH
 from whenthen.domain.rules.condition_operators import COMPARISONS, is_empty, negation
 from whenthen.domain.rules.data_path import MISSING, PathError, parse_path, value_at
+from whenthen.domain.rules.property_name import share_a_name, value_named
 from whenthen.domain.rules.short_value import short_value
 
 
@@ -161,11 +162,14 @@ def _asked(operand: _Operand, operator: str) -> bool | None:
 def _operand(field: Any, facts: _Facts) -> _Operand:
     match field:
         case {"ref": "property", "name": str(name), **extra} if not extra:
-            changed = facts.event.get("changedProperties")
+            listed = facts.event.get("changedProperties")
+            changed = (
+                [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+            )
             return _Operand(
-                value=facts.properties.get(name),
-                kind=facts.property_types.get(name),
-                changed=isinstance(changed, list) and name in changed,
+                value=value_named(facts.properties, name),
+                kind=value_named(facts.property_types, name),
+                changed=share_a_name([name], changed),
             )
         case {"ref": "event", "path": str(text), **extra} if not extra:
             found = value_at(dict(facts.event), _path(text))

@@ -15,6 +15,7 @@ from uuid import UUID
 from whenthen.domain.ids import parse_id
 from whenthen.domain.kinds import EventType, TriggerType
 from whenthen.domain.limits import ACTIVATION_TOLERANCE_S
+from whenthen.domain.rules.property_name import share_a_name
 from whenthen.domain.schemas.events import Event
 
 ANY_PROPERTY: Final = "*"
@@ -172,7 +173,7 @@ def _property_changed(wanted: list[str], payload: Mapping[str, Any]) -> bool:
     changed = payload.get("changedProperties")
     if not isinstance(changed, list) or not all(isinstance(name, str) for name in changed):
         return False
-    return bool(changed) and (ANY_PROPERTY in wanted or not set(wanted).isdisjoint(changed))
+    return bool(changed) and (ANY_PROPERTY in wanted or share_a_name(wanted, changed))
 
 
 def _page_named(wanted: UUID | None, payload: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from whenthen.domain.errors import InvalidError
 from whenthen.domain.kinds import PropertyType
 from whenthen.domain.rules.data_path import path_text
+from whenthen.domain.rules.property_name import canonical_name
 
 TYPES_WITH_OPTIONS: Final = frozenset({PropertyType.SELECT, PropertyType.MULTI_SELECT})
 
@@ -39,7 +40,7 @@ def normalise_schema(properties: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def _problems(properties: Sequence[Mapping[str, Any]]) -> Iterable[_Problem]:
-    names = [given["name"] for given in properties]
+    names = [canonical_name(given["name"]) for given in properties]
     for place in _repeats(names):
         yield ("properties", place, "name"), "stands twice", "property_repeated"
     for place, given in enumerate(properties):
@@ -66,7 +67,7 @@ def _repeats(values: Sequence[Any]) -> list[int]:
 
 
 def _stored(given: Mapping[str, Any]) -> dict[str, Any]:
-    stored = {"name": given["name"], "type": str(given["type"])}
+    stored = {"name": canonical_name(given["name"]), "type": str(given["type"])}
     if given.get("options") is None:
         return stored
     options = [_option(option) for option in given["options"]]

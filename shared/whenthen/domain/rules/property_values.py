@@ -28,6 +28,7 @@ from whenthen.domain.kinds import PropertyType
 from whenthen.domain.limits import NAME_MAX_CHARS
 from whenthen.domain.rules.data_path import path_text
 from whenthen.domain.rules.exact_number import number_value, plain_decimal_value
+from whenthen.domain.rules.property_name import canonical_name
 from whenthen.domain.rules.same_value import same_value
 
 Schema = Sequence[Mapping[str, Any]]
@@ -67,7 +68,8 @@ def value_problems(
     properties = {known["name"]: known for known in schema}
     stored: dict[str, Any] = {}
     problems: list[Problem] = []
-    for name, value in values.items():
+    for given, value in values.items():
+        name = canonical_name(given)
         if name not in properties:
             problems.append(
                 _problem(name, "is not a property of this database", "property_unknown")

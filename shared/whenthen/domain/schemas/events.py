@@ -34,20 +34,23 @@ class EventUnreadableError(WhenthenError):
 
 @dataclass(frozen=True, slots=True)
 class AutomationContext:
-    """Which run caused an event, how deep in its chain it was, and through which automations."""
+    """Which run caused an event, how deep in its chain it was, and through which automations.
 
-    automation_id: UUID
-    run_id: UUID
-    root_run_id: UUID
+    A chain that comes from another workspace has a depth only.
+    """
+
+    automation_id: UUID | None
+    run_id: UUID | None
+    root_run_id: UUID | None
     depth: int
     chain: tuple[UUID, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the context as the JSON object that travels in events."""
         return {
-            "automationId": str(self.automation_id),
-            "runId": str(self.run_id),
-            "rootRunId": str(self.root_run_id),
+            "automationId": _text_of(self.automation_id),
+            "runId": _text_of(self.run_id),
+            "rootRunId": _text_of(self.root_run_id),
             "depth": self.depth,
             "chain": [str(link) for link in self.chain],
         }
@@ -69,6 +72,8 @@ class Event:
     automation_context: AutomationContext | None = None
     outbox_id: UUID | None = None
     sanitized: bool = False
+    # The user who made it true; only the engine's own events name one.
+    actor_id: UUID | None = None
 
 
 def event_id(namespace: str, workspace_id: UUID, client_id: str) -> str:
@@ -106,11 +111,14 @@ def read_event(data: bytes, arrived_at: datetime, fallback_id: str) -> Event:
         automation_context=read_context(envelope.get("automationContext")),
         outbox_id=outbox_id,
         sanitized=sanitized,
+        actor_id=_actor(envelope) if outbox_id else None,
     )
 
 
 def read_context(value: Any) -> AutomationContext | None:
     """Return the context that the JSON `value` writes; null is none.
+
+    One of another workspace names neither automation nor run: all three ids are null.
 
     Raises:
         EventUnreadableError: a part is missing or of a wrong kind.
@@ -124,13 +132,19 @@ def read_context(value: Any) -> AutomationContext | None:
         raise EventUnreadableError("depth is not a small whole number")
     if not isinstance(chain, list):
         raise EventUnreadableError("chain is not a list")
+    named = [context.get(key, "") for key in ("automationId", "runId", "rootRunId")]
+    is_foreign = named == [None, None, None]
     return AutomationContext(
-        automation_id=_id(context, "automationId"),
-        run_id=_id(context, "runId"),
-        root_run_id=_id(context, "rootRunId"),
+        automation_id=None if is_foreign else _id(context, "automationId"),
+        run_id=None if is_foreign else _id(context, "runId"),
+        root_run_id=None if is_foreign else _id(context, "rootRunId"),
         depth=depth,
         chain=tuple(_id({"chain": link}, "chain") for link in chain),
     )
+
+
+def _actor(envelope: Mapping[str, Any]) -> UUID | None:
+    return None if envelope.get("actorId") is None else _id(envelope, "actorId")
 
 
 def _engine_id(
@@ -168,6 +182,10 @@ def _id(values: Mapping[str, Any], key: str) -> UUID:
     if found is None:
         raise EventUnreadableError(f"{key} is not an id")
     return found
+
+
+def _text_of(id_: UUID | None) -> str | None:
+    return None if id_ is None else str(id_)
 
 
 def _instant(envelope: Mapping[str, Any], arrived_at: datetime) -> datetime:
