@@ -27,14 +27,14 @@ def held_by(world: StoreWorld, lease: UUID, *run_ids: UUID) -> dict[UUID, Holdin
 def test_a_run_that_is_ours_is_told_with_what_may_stop_it(world: StoreWorld) -> None:
     held = world.running()
     assert held_by(world, held.lease, held.run_id) == {
-        held.run_id: Holding(None, AutomationStatus.ACTIVE)
+        held.run_id: Holding(None, AutomationStatus.ACTIVE, 0)
     }
     world.change(held.run_id, "cancelled_by = :u", u=world.owner_id)
     world.sql(
         "update automations set status = 'ARCHIVED' where workspace_id = :w", w=world.workspace_id
     )
     assert held_by(world, held.lease, held.run_id) == {
-        held.run_id: Holding(world.owner_id, AutomationStatus.ARCHIVED)
+        held.run_id: Holding(world.owner_id, AutomationStatus.ARCHIVED, 0)
     }
 
 

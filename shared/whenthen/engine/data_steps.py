@@ -19,6 +19,7 @@ from whenthen.domain.rules.run_outcome import FinishedStep
 from whenthen.engine.commit_moves import commit, lost_connection, refresh, send_after_commit
 from whenthen.engine.context import Context
 from whenthen.engine.delay_steps import Wait, is_put_off, take_delays
+from whenthen.engine.hold_runs import hold_at_step
 from whenthen.engine.prepare_step import prepare_step
 from whenthen.engine.reveal_secrets import may_need_secrets, reveal_secrets
 from whenthen.engine.run_progress import RunProgress
@@ -31,7 +32,7 @@ from whenthen.engine.step_settlements import (
 )
 from whenthen.store import clock
 from whenthen.store.outbox import OutboxEvent
-from whenthen.store.run_settlements import Holding, Settlement, hold, settle
+from whenthen.store.run_settlements import Holding, Settlement, settle
 
 _log = logging.getLogger("whenthen.execute")
 
@@ -160,7 +161,7 @@ def _take_together(context: Context, tries: Sequence[_Try]) -> list[RunProgress]
 def _work(
     context: Context, connection: Connection, tries: Sequence[_Try], deadline_s: float
 ) -> _Group:
-    held = hold(connection, [item.progress.id for item in tries], tries[0].progress.lease)
+    held = hold_at_step(connection, [item.progress for item in tries])
     verdicts = {
         item.progress.id: _verdict(item.progress, held[item.progress.id])
         for item in tries

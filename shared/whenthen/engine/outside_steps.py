@@ -16,13 +16,14 @@ from whenthen.domain.kinds import RunStatus
 from whenthen.domain.rules.run_guards import Standing, before_further_step
 from whenthen.engine.commit_moves import commit, lost_connection, refresh, send_after_commit
 from whenthen.engine.context import Context
+from whenthen.engine.hold_runs import hold_at_step
 from whenthen.engine.loop_headers import with_own_headers
 from whenthen.engine.prepare_step import prepare_step
 from whenthen.engine.reveal_secrets import may_need_secrets, reveal_secrets
 from whenthen.engine.run_progress import RunProgress
 from whenthen.engine.step_settlements import StepDone, step_done, step_failed
 from whenthen.store.outbox import OutboxEvent
-from whenthen.store.run_settlements import hold, settle
+from whenthen.store.run_settlements import settle
 
 Result = TypeVar("Result")
 
@@ -148,7 +149,7 @@ class _Recorded:
 def _settle_success(
     connection: Connection, progress: RunProgress, success: StepSuccess, ms: int
 ) -> _Recorded | None:
-    held = hold(connection, [progress.id], progress.lease)
+    held = hold_at_step(connection, [progress])
     if progress.id not in held:
         return None
     standing = Standing(

@@ -22,6 +22,8 @@ class Holding:
 
     cancelled_by: UUID | None
     automation_status: AutomationStatus
+    # The place of its first unfinished action, as the row has it.
+    next_action: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def hold(connection: Connection, run_ids: Sequence[UUID], lease: UUID) -> dict[U
         _HOLD, {"ids": list(run_ids), "lease": lease, "renewal_s": limits.LEASE_RENEWAL_S}
     )
     return {
-        row.id: Holding(row.cancelled_by, AutomationStatus(row.automation_status)) for row in rows
+        row.id: Holding(row.cancelled_by, AutomationStatus(row.automation_status), row.next_action)
+        for row in rows
     }
 
 
@@ -114,7 +117,7 @@ _HOLD = prepared(
             whenthen_now() + interval '1 second' * cast(:renewal_s as integer))
     from held, automations a
     where r.id = held.id and a.id = r.automation_id
-    returning r.id, r.cancelled_by, a.status as automation_status
+    returning r.id, r.cancelled_by, r.next_action, a.status as automation_status
     """
 )
 
