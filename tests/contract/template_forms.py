@@ -22,6 +22,7 @@ SWITCHES = {
     "CreateInterfaceEndpoints": ("false", "true"),
     "SubnetIds": ("", "subnet-0123456789abcdef0,subnet-0123456789abcdef1"),
     "DatabaseDirectHost": ("", "db.internal"),
+    "PublicUrl": ("", "https://automations.example.com"),
     "ApiSnapStart": ("false", "true"),
     "ApiReservedConcurrency": ("0", "20"),
     "AlarmTopicArn": ("", "arn:aws:sns:eu-west-1:123456789012:alarms"),

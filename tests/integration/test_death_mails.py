@@ -99,7 +99,7 @@ def test_owners_and_admins_get_a_mail_each_that_says_what_the_notification_says(
         f"Run {run_id}, https://team.example/\n"
     )
     ids = {parsed(raw)["X-Whenthen-Id"] for raw in room.raw}
-    assert ids == {f"death_{run_id}_1_{user}" for user in (world.owner_id, admin)}
+    assert ids == {f"<death_{run_id}_1_{user}>" for user in (world.owner_id, admin)}
 
 
 def test_a_death_that_is_told_again_is_not_mailed_again(world: World, room: Mailroom) -> None:

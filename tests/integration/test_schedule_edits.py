@@ -135,6 +135,23 @@ def test_a_draft_has_no_schedule_and_a_second_activation_begins_another_rhythm(
     assert begun[1] - begun[0] >= 200 * SECOND
 
 
+def test_a_pause_before_an_interval_is_over_keeps_its_occurrence(world: ScheduleWorld) -> None:
+    automation_id = world.scheduled({"runEvery": 60})
+    world.tick()
+    for status in ("PAUSED", "ACTIVE"):
+        world.turn_clock(1.5)
+        world.take(automation_id, status)
+    world.tick()
+    rows = world.sql(
+        "select o.outcome, o.reason, r.status from schedule_occurrences o"
+        " join automation_runs r on r.id = o.run_id order by o.scheduled_for"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("skipped", "superseded", "SUCCEEDED"),
+        ("fired", None, "PENDING"),
+    ]
+
+
 def test_a_new_version_does_not_shift_an_interval_and_another_interval_begins_now(
     world: ScheduleWorld,
 ) -> None:

@@ -378,7 +378,18 @@ def test_a_deployment_that_does_not_say_so_takes_no_time_from_an_event(
     assert (world.runs(), world.sql("select * from ticks")) == ([], [])
 
 
-@pytest.mark.parametrize("now", [None, 5, "", "tomorrow", "2026-02-30T00:00:00Z"])
+@pytest.mark.parametrize(
+    "now",
+    [
+        None,
+        5,
+        "",
+        "tomorrow",
+        "2026-02-30T00:00:00Z",
+        "9000-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+    ],
+)
 def test_a_time_that_is_none_is_refused(context: Context, now: object) -> None:
     accepting = replace(context.settings, accept_tick_now=True)
     with pytest.raises(BadRequestError, match="not an instant"):

@@ -471,6 +471,70 @@ def test_a_later_target_that_gives_back_an_earlier_ones_secret_is_redacted(
     assert shown(everything_stored(world)) == []
 
 
+class Memory:
+    """A target that gives back whatever it was last sent."""
+
+    def __init__(self, target: Target) -> None:
+        self.learned = b""
+        self.learns = target.on("/learn", self._learn)
+        self.tells = target.on("/tell", self._tell)
+        self.refuses = target.on("/refuse", respond(400))
+
+    def _learn(self, connection: socket.socket, hit: Hit) -> None:
+        self.learned = hit.headers["authorization"].encode() + hit.body
+        respond(200)(connection, hit)
+
+    def _tell(self, connection: socket.socket, hit: Hit) -> None:
+        respond(200, self.learned or b"nothing")(connection, hit)
+
+
+def execute_elsewhere(world: World) -> None:
+    """Let a worker that knows nothing of what went before take up what is due."""
+    world.context.database.close()
+    world.context = Context(world.context.settings, "another")
+    world.execute()
+
+
+def test_a_retried_run_hides_what_a_later_action_sent_before(world: World, target: Target) -> None:
+    put_canaries(world)
+    memory = Memory(target)
+    learn = send(memory.learns, **WITH_SECRETS)
+    run_id = start(world, send(memory.tells), learn, send(memory.refuses))
+    assert outputs(world, run_id)[0]["body"] == "nothing"
+    world.retry(run_id, from_="start")
+    execute_elsewhere(world)
+    assert run_of(world, run_id)["status"] == "FAILED"
+    assert "•••" in outputs(world, run_id)[3]["body"]
+    assert shown(everything_stored(world)) == []
+
+
+def test_a_retried_run_hides_what_an_action_sent_that_is_no_more(
+    world: World, target: Target
+) -> None:
+    put_canaries(world)
+    memory = Memory(target)
+    learn, told = send(memory.learns, **WITH_SECRETS), {"title": "{{actions[2].output.body}}"}
+    notify = {"type": "CREATE_NOTIFICATION", "config": told}
+    run_id = start(world, learn, send(memory.refuses), send(memory.tells), notify)
+    # The latest version names no secret, nor does its refusing target refuse.
+    target.on("/refuse", respond(200))
+    world.sql(
+        "insert into automation_versions (automation_id, version, schema, name, database_id,"
+        " triggers, condition, actions) select automation_id, 2, schema, name, database_id,"
+        " triggers, condition, jsonb_set(actions, '{0,config}', cast(:c as jsonb))"
+        " from automation_versions where automation_id = :a",
+        a=world.automation_of(run_id),
+        c=json_text.dumps({"url": memory.refuses}),
+    )
+    world.sql("update automations set version = 2 where id = :a", a=world.automation_of(run_id))
+    world.retry(run_id, latest=True)
+    execute_elsewhere(world)
+    assert run_of(world, run_id)["status"] == "SUCCEEDED"
+    (notification,) = world.sql("select title from notifications")
+    assert "•••" in notification["title"]
+    assert shown(everything_stored(world)) == []
+
+
 def test_what_people_are_told_shows_no_secret_that_came_in_with_the_event(
     world: World, target: Target
 ) -> None:

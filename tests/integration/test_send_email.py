@@ -72,7 +72,7 @@ def test_ses_sends_the_mail_and_its_id_is_the_output(ses: list[Any]) -> None:
     message = parsed(sent.raw_data.encode())
     assert (message["From"], message["To"]) == (SENDER, "ada@example.com, bob@example.com")
     assert (message["Reply-To"], message["Subject"]) == ("desk@example.com", "Größe")
-    assert message["X-Whenthen-Id"] == message_key(request)
+    assert message["X-Whenthen-Id"] == f"<{message_key(request)}>"
     assert message.get_content().strip() == "Hello"
 
 

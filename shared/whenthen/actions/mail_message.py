@@ -4,12 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from email.headerregistry import HeaderRegistry, MessageIDHeader
 from email.message import EmailMessage
 from email.policy import SMTP
 from typing import Final
 
 # Bodies and headers in other scripts are encoded: not every server takes them as they are.
-_POLICY: Final = SMTP.clone(cte_type="7bit")
+_HEADERS: Final = HeaderRegistry()
+# An id is longer than a line should be. Any other header would be broken up into encoded words.
+_HEADERS.map_to_type("x-whenthen-id", MessageIDHeader)  # type: ignore[arg-type]  # it is a mixin
+_POLICY: Final = SMTP.clone(cte_type="7bit", header_factory=_HEADERS)
 # Line breaks of every kind, and what no header can carry.
 _BREAKS: Final = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]+")
 # RFC 5322, section 2.1.1: what a line may have; mail programs show far less of a subject.
@@ -55,7 +59,7 @@ def compose(mail: Mail, sender: str, sent_at: datetime) -> bytes:
     message["Subject"] = _one_line(mail.subject)
     message["Date"] = sent_at
     message["Message-ID"] = f"<{message_id(mail, sender)}>"
-    message["X-Whenthen-Id"] = mail.id
+    message["X-Whenthen-Id"] = f"<{mail.id}>"
     message["Auto-Submitted"] = "auto-generated"
     if mail.text is not None or mail.html is None:
         message.set_content(mail.text or "")

@@ -45,6 +45,8 @@ class RunProgress:
     # Name and value of each secret that this worker has read for the run's steps so far; a secret
     # that was set anew meanwhile has two values.
     secrets: set[tuple[str, str]] = field(default_factory=set, repr=False)
+    # Names of secrets that a run which a person has retried may have sent before; None: not read.
+    former_secrets: frozenset[str] | None = None
 
     @property
     def id(self) -> UUID:
@@ -127,7 +129,12 @@ def begin(run: ClaimedRun, lease: UUID) -> RunProgress:
 
 def resume(progress: RunProgress, run: ClaimedRun) -> RunProgress:
     """Return the progress of `run`, read anew under the same lease after a doubtful commit."""
-    return replace(begin(run, progress.lease), start_logged=True, secrets=progress.secrets)
+    return replace(
+        begin(run, progress.lease),
+        start_logged=True,
+        secrets=progress.secrets,
+        former_secrets=progress.former_secrets,
+    )
 
 
 def _action(index: int, stored: Mapping[str, Any]) -> Action:

@@ -16,6 +16,9 @@ from whenthen.engine.fire_schedules import TICK, Fired, fire_due
 from whenthen.settings import Settings
 from whenthen.store import clock, ticks
 
+# Rules look years ahead of a tick, and the calendar ends with the year 9999.
+_YEAR_MAX = 9_000
+
 
 @dataclass(frozen=True, slots=True)
 class Ticked:
@@ -52,8 +55,8 @@ def asked_for(event: Mapping[str, Any], settings: Settings) -> datetime | None:
         raise ForbiddenError("TICK_NOW_REFUSED", "ticks take no time here: see ACCEPT_TICK_NOW")
     now = event["now"]
     found = parse_instant(now) if isinstance(now, str) else None
-    if found is None:
-        raise BadRequestError("TICK_NOW_INVALID", "now is not an instant")
+    if found is None or not found.year < _YEAR_MAX:
+        raise BadRequestError("TICK_NOW_INVALID", "now is not an instant before the year 9000")
     return found
 
 

@@ -69,8 +69,8 @@ def _row_of(row: Any) -> ScheduleRow:
 def insert(connection: Connection, rows: Sequence[ScheduleRow], now: datetime) -> None:
     """Insert schedules that begin at `now`.
 
-    Occurrences of the same version that lie ahead were withdrawn when it was paused; they make
-    room, for their instants come again. A run of before the pause that is still at work stays the
+    Occurrences of the same version that lie ahead were withdrawn when it was paused; those whose
+    instants come again make room. A run of before the pause that is still at work stays the
     active one, where runs may not overlap.
     """
     if rows:
@@ -90,6 +90,8 @@ _INSERT = text(
         delete from schedule_occurrences o using n
         where o.schedule_id = n.id and o.version = n.version
             and o.scheduled_for > cast(:now as timestamptz) and o.reason = 'superseded'
+            and (n.cron is not null or mod(cast(extract(epoch from o.scheduled_for - n.anchor_at)
+                * 1000 as bigint), cast(n.run_every_s as bigint) * 1000) = 0)
     )
     insert into schedules (id, automation_id, trigger_id, version, cron, run_every_s, time_zone,
         catch_up, catch_up_window_s, overlap, anchor_at, next_at, active_run_id)

@@ -77,3 +77,23 @@ _SNAPSHOT = text(
     from automation_versions where automation_id = :automation_id and version = :version
     """
 )
+
+
+def webhooks_until(
+    connection: Connection, automation_id: UUID, version: int
+) -> list[Mapping[str, Any]]:
+    """Return the configs of all SEND_WEBHOOK actions that name secrets, of versions up to one."""
+    values = {"automation_id": automation_id, "version": version}
+    return [row.config for row in connection.execute(_WEBHOOKS, values)]
+
+
+# A text that names a secret holds the word, whatever stands around it.
+_WEBHOOKS = text(
+    """
+    select distinct action -> 'config' as config
+    from automation_versions v cross join lateral jsonb_array_elements(v.actions) action
+    where v.automation_id = :automation_id and v.version <= cast(:version as integer)
+        and action ->> 'type' = 'SEND_WEBHOOK'
+        and cast(action -> 'config' as text) like '%secrets%'
+    """
+)

@@ -188,6 +188,13 @@ def test_an_unknown_path_is_404_and_a_known_one_with_another_method_405(api: Api
         assert answer.headers["allow"] == "GET"
 
 
+@pytest.mark.parametrize("end", ["\n", "\n\n", "\r", "\r\n", "/"])
+def test_a_path_with_more_at_its_end_is_another_path(api: Api, end: str) -> None:
+    for path in ("/me", api.mine.automations_path):
+        answer = api.mine.owner.get(f"{path}{end}")
+        assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
 @pytest.mark.usefixtures("api")
 def test_every_answer_names_its_request() -> None:
     event = gateway_event("GET", "/api/v1/nowhere", None, {}, {})
