@@ -11,7 +11,7 @@ SOAK_MINUTES ?= 10
 # What the Lambda runtime brings itself, and the layer therefore does not.
 IN_RUNTIME := boto3 botocore s3transfer urllib3
 
-.PHONY: setup run build test test-artifacts soak lint format lock clean
+.PHONY: setup run build test test-artifacts bench soak lint format lock clean
 
 setup: $(VENV)/.installed
 
@@ -34,7 +34,7 @@ build: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy shared functions devstack cli tests
+	$(BIN)/mypy shared functions devstack cli bench tests
 	$(BIN)/lint-imports
 
 format: setup
@@ -56,6 +56,10 @@ soak: setup
 		tests/faults tests/integration/test_run_lifecycle.py tests/e2e/test_stack_permissions.py \
 		tests/integration/http_api/test_http_schemathesis.py \
 		tests/integration/test_schedule_load.py tests/integration/test_schedule_calendar.py
+
+# Quiet the machine first: CPU seconds drift by a third beside other work.
+bench: setup
+	$(BIN)/python -m bench
 
 lock: $(UV)
 	$(UV) pip compile pyproject.toml --group dev --universal --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o requirements.lock

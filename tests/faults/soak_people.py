@@ -5,9 +5,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from tests.faults.soak_services import Services
 from tests.faults.soak_world import Scene, SoakWorld
 from whenthen.domain.errors import ConflictError
+from whenthen.domain.rules.classify import classify_error
 from whenthen.engine import receive_webhook, start_manual_run, write_records
 from whenthen.engine.publish import publish
 
@@ -45,11 +48,18 @@ class People:
                 self._manual_run(scene)
 
     def meddle(self) -> None:
-        """Let a person retry a run that failed, or cancel one that has not ended."""
-        if self.draw.random() < 0.5:
-            self._retry()
-        else:
-            self._cancel()
+        """Let a person retry a run that failed, or cancel one that has not ended.
+
+        A stopped worker may hold the run's row: then the API answers 503, and the person leaves it.
+        """
+        try:
+            if self.draw.random() < 0.5:
+                self._retry()
+            else:
+                self._cancel()
+        except SQLAlchemyError as error:
+            if not classify_error(error).retryable:
+                raise
 
     def _host_event(self, scene: Scene) -> None:
         world = self.soak.world
