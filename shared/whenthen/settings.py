@@ -21,6 +21,7 @@ class SettingsError(ValueError):
 NUMBERS: Final[Mapping[str, tuple[int, int, int]]] = {
     "DATABASE_PORT": (5_432, 1, 65_535),
     "DATABASE_POOL_SIZE": (5, 1, 100),
+    "DATABASE_ANSWER_S": (40, 5, 900),
     "AUTO_RUN_MAX_RETRIES": (limits.MAX_RETRIES_DEFAULT, 1, 1_000),
     "AUTOMATION_MAX_DEPTH": (limits.MAX_DEPTH_DEFAULT, 1, 100),
     "AUTOMATIONS_WORKER_CONCURRENCY": (
@@ -62,6 +63,8 @@ class Settings:
     database_ssl: bool
     # Connections that this process may hold at once.
     database_pool_size: int
+    # Seconds after which a statement's answer is given up: less than who waits for ours has.
+    database_answer_s: int
     # Whether the server keeps hot statements parsed; off behind a proxy that shares its sessions.
     database_prepare: bool
 
@@ -119,6 +122,7 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         database_secret_arn=environ.get("DATABASE_SECRET_ARN") or None,
         database_ssl=_flag(environ, "DATABASE_SSL", default=True),
         database_pool_size=_number(environ, "DATABASE_POOL_SIZE"),
+        database_answer_s=_number(environ, "DATABASE_ANSWER_S"),
         database_prepare=_flag(environ, "DATABASE_PREPARE", default=True),
         event_stream=environ.get("EVENT_STREAM_NAME") or None,
         run_queue_url=environ.get("RUN_QUEUE_URL") or None,

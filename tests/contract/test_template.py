@@ -17,6 +17,7 @@ import pytest
 from samtranslator.yaml_helper import yaml_parse
 
 from devstack.stack_template import split_template
+from tests.contract.template_forms import references
 from whenthen import settings as settings_module
 from whenthen.domain import limits
 
@@ -28,9 +29,12 @@ NOT_SETTINGS = frozenset({"POWERTOOLS_SERVICE_NAME", "WHENTHEN_BUILD"})
 # Actions that AWS lets nobody narrow to a resource.
 STAR_ACTIONS = frozenset(
     {
+        "ec2:AssignPrivateIpAddresses",
         "ec2:CreateNetworkInterface",
         "ec2:DeleteNetworkInterface",
         "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSubnets",
+        "ec2:UnassignPrivateIpAddresses",
         "xray:PutTelemetryRecords",
         "xray:PutTraceSegments",
     }
@@ -178,11 +182,19 @@ def test_the_operators_page_says_of_every_alarm_what_to_do(resources: Json) -> N
         assert any(fnmatch.fnmatch(alarm, pattern) for pattern in documented)
 
 
+# Without a tick there is no data, and that is what they ring for.
+TICK_ALARMS = {
+    "RunWatchdogTicksAlarm": "RunWatchdogFunction",
+    "ScheduleReconcilerTicksAlarm": "ScheduleReconcilerFunction",
+}
+
+
 def test_an_alarm_is_silent_without_data_and_rings_where_the_operator_says(
     resources: Json,
 ) -> None:
-    for alarm in alarms(resources).values():
-        assert alarm["TreatMissingData"] == "notBreaching"
+    for name, alarm in alarms(resources).items():
+        no_data = "breaching" if name in TICK_ALARMS else "notBreaching"
+        assert (name, alarm["TreatMissingData"]) == (name, no_data)
         assert alarm["AlarmDescription"]
         assert alarm["AlarmActions"] == {
             "Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]
@@ -253,10 +265,45 @@ def test_some_functions_tick_every_minute_and_a_tick_is_never_tried_again(resour
         assert functions(resources)[function]["Timeout"] == timeout_s
 
 
-def test_the_key_of_secrets_is_kept_and_turned(resources: Json) -> None:
-    (key,) = (r for r in resources.values() if r["Type"] == "AWS::KMS::Key")
-    assert (key["DeletionPolicy"], key["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert key["Properties"]["EnableKeyRotation"] is True
+def test_five_minutes_without_a_tick_ring(resources: Json) -> None:
+    assert set(TICK_ALARMS.values()) == set(TICKED)
+    for name, function in TICK_ALARMS.items():
+        alarm = alarms(resources)[name]
+        assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Invocations")
+        assert alarm["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": function}}]
+        assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 1)
+        assert alarm["ComparisonOperator"] == "LessThanThreshold"
+        assert alarm["Period"] * alarm["EvaluationPeriods"] == 300
+
+
+def test_one_run_that_kills_its_workers_rings_before_it_is_dead(resources: Json) -> None:
+    alarm = alarms(resources)["CrashedRunsAlarm"]
+    assert (alarm["Statistic"], alarm["ComparisonOperator"], alarm["Threshold"]) == (
+        "Sum",
+        "GreaterThanThreshold",
+        0,
+    )
+    # Its lease outlives the function by 20 s, and the sweep comes within a minute.
+    apart_s = functions(resources)["RunExecutorFunction"]["Timeout"] + 20 + 60
+    # So every period has a crash of it, until the last one that it may have.
+    assert apart_s <= alarm["Period"]
+    assert alarm["DatapointsToAlarm"] <= alarm["EvaluationPeriods"]
+    assert 1 < alarm["DatapointsToAlarm"] < limits.CRASHES_MAX
+
+
+def test_the_key_and_the_bucket_are_kept_but_not_those_of_a_deployment_that_failed(
+    resources: Json,
+) -> None:
+    kept = [r for r in resources.values() if r["Type"] in {"AWS::KMS::Key", "AWS::S3::Bucket"}]
+    assert len(kept) == 2
+    for resource in kept:
+        policies = resource["DeletionPolicy"], resource["UpdateReplacePolicy"]
+        assert policies == ("RetainExceptOnCreate", "Retain")
+
+
+def test_the_key_of_secrets_is_turned(resources: Json) -> None:
+    (key,) = of_type(resources, "AWS::KMS::Key").values()
+    assert key["EnableKeyRotation"] is True
 
 
 def test_only_the_executor_opens_secrets_and_with_one_key(resources: Json) -> None:
@@ -340,6 +387,7 @@ def test_roles_name_their_resources_except_where_aws_knows_none(resources: Json)
                 "kinesis:GetRecords",
                 "kinesis:GetShardIterator",
                 "kinesis:ListShards",
+                "kinesis:PutRecords",
                 "s3:ListBucket",
                 "s3:PutObject",
                 "sqs:SendMessage",
@@ -359,7 +407,7 @@ def test_roles_name_their_resources_except_where_aws_knows_none(resources: Json)
                 "sqs:SendMessage",
             },
         ),
-        ("ScheduleReconcilerRole", {"sqs:SendMessage"}),
+        ("ScheduleReconcilerRole", {"kinesis:PutRecords", "sqs:SendMessage"}),
         ("RunWatchdogRole", {"kinesis:PutRecords", "sqs:SendMessage"}),
         (
             "DlqNotifierRole",
@@ -430,6 +478,42 @@ def test_every_variable_is_a_setting(resources: Json) -> None:
         assert set(function["Environment"]["Variables"]) - NOT_SETTINGS <= known
 
 
+# What the migrator need not check: resources and constants of the template itself.
+PASSED_ON = {
+    "DATABASE_ANSWER_S",
+    "EVENT_STREAM_NAME",
+    "NOTICE_QUEUE_URL",
+    "RUN_QUEUE_URL",
+    "SECRETS_KEY_ARN",
+}
+
+
+def test_the_migrator_has_every_setting_that_a_deployment_could_get_wrong(
+    resources: Json, source: Json
+) -> None:
+    read_by: dict[str, set[str]] = {}
+    for function in functions(resources).values():
+        for name, value in function["Environment"]["Variables"].items():
+            read_by.setdefault(name, set()).update(target for target, _ in references(value))
+    migrators = set(functions(resources)["DbMigratorFunction"]["Environment"]["Variables"])
+    assert read_by.keys() - NOT_SETTINGS - migrators == PASSED_ON
+    for name in PASSED_ON:
+        assert (name, read_by[name] & set(source["Parameters"])) == (name, set())
+
+
+def test_another_value_of_a_setting_makes_the_migrator_look_again(
+    resources: Json, source: Json
+) -> None:
+    environment = functions(resources)["DbMigratorFunction"]["Environment"]
+    parameters = set(source["Parameters"])
+    (migration,) = (r for r in resources.values() if r["Type"] == "Custom::Migration")
+    read = {target for target, _ in references(environment)} & parameters
+    assert {"DatabaseHost", "DatabaseDirectHost", "DatabaseName", "OidcIssuer"} <= read
+    listed = {target for target, _ in references(migration["Properties"]["Settings"])}
+    # Conditions are no references: which database it is decides on its host.
+    assert listed == read | {"CreateDatabase"}
+
+
 def test_every_setting_is_set_by_the_template_and_documented(resources: Json) -> None:
     in_template = {
         name
@@ -443,13 +527,28 @@ def test_every_setting_is_set_by_the_template_and_documented(resources: Json) ->
     assert setting_names() ^ documented == set()
 
 
+# Follows from how long a function has, which is no parameter either.
+FIXED = frozenset({"DATABASE_ANSWER_S"})
+
+
 def test_numbers_have_the_engines_defaults_and_ranges(source: Json) -> None:
     parameters = {name.lower(): p for name, p in source["Parameters"].items()}
     for setting, (default, low, high) in settings_module.NUMBERS.items():
+        if setting in FIXED:
+            continue
         parameter = parameters[setting.replace("_", "").lower()]
         assert (setting, parameter["Default"]) == (setting, default)
         assert parameter.get("MinValue", low) >= low
         assert parameter.get("MaxValue", high) <= high
+
+
+@pytest.mark.parametrize("function", ["HttpApiFunction", "DlqNotifierFunction"])
+def test_a_dead_connection_can_be_replaced_within_the_time_of_a_function(
+    resources: Json, function: str
+) -> None:
+    properties = functions(resources)[function]
+    answer_s = properties["Environment"]["Variables"]["DATABASE_ANSWER_S"]
+    assert 2 * int(answer_s) < properties["Timeout"]
 
 
 def setting_names() -> set[str]:

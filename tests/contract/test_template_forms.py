@@ -193,6 +193,24 @@ def test_functions_go_through_the_proxy_and_the_migrator_past_it(created: Json) 
     assert set(map(tuple, hosts.values())) == {("DatabaseProxy", "Endpoint")}
 
 
+@pytest.mark.parametrize(
+    ("create", "port", "ssl"),
+    [
+        ("true", "5432", "true"),
+        ("false", {"Ref": "DatabasePort"}, {"Ref": "DatabaseSsl"}),
+    ],
+)
+def test_a_created_database_is_reached_as_it_was_made_whatever_the_parameters_say(
+    template: Json, create: str, port: Json | str, ssl: Json | str
+) -> None:
+    form = form_of(
+        template, {"CreateDatabase": create, "DatabasePort": "6432", "DatabaseSsl": "false"}
+    )
+    for function in of_type(form, "AWS::Lambda::Function").values():
+        variables = function["Environment"]["Variables"]
+        assert (variables["DATABASE_PORT"], variables["DATABASE_SSL"]) == (port, ssl)
+
+
 @pytest.mark.parametrize("values", [{}, {"CreateDatabase": "true"}])
 def test_a_role_reads_the_secret_that_its_function_is_told_of(template: Json, values: Json) -> None:
     form = form_of(template, values)
@@ -208,12 +226,26 @@ def test_a_role_reads_the_secret_that_its_function_is_told_of(template: Json, va
 
 
 def test_no_database_is_a_mistake_that_cloudformation_tells_at_once(template: Json) -> None:
-    (rule,) = template["Rules"].values()
+    rule = template["Rules"]["AnExistingDatabaseIsNamed"]
     asked = json.dumps(rule["Assertions"])
     assert rule["RuleCondition"] == {"Fn::Equals": [{"Ref": "CreateDatabase"}, "false"]}
     assert '{"Ref": "DatabaseHost"}' in asked
     # What the rule compares with is the parameter's default.
     assert template["Parameters"]["DatabaseSecretArn"]["Default"] in asked
+
+
+def test_subnets_without_security_groups_are_a_mistake_that_cloudformation_tells_at_once(
+    template: Json,
+) -> None:
+    def named(parameter: str) -> Json:
+        return {"Fn::Not": [{"Fn::EachMemberEquals": [{"Ref": parameter}, ""]}]}
+
+    rule = template["Rules"]["SubnetsComeWithSecurityGroups"]
+    (assertion,) = rule["Assertions"]
+    assert rule["RuleCondition"] == named("SubnetIds")
+    assert assertion["Assert"] == named("SecurityGroupIds")
+    for name in ("SubnetIds", "SecurityGroupIds"):
+        assert template["Parameters"][name]["Default"] == ""
 
 
 def test_no_function_runs_on_a_schema_older_than_its_code(template: Json) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 from samtranslator.yaml_helper import yaml_parse
 
 from tests.e2e.conftest import REPOSITORY, Api, Stack, eventually
@@ -231,6 +233,50 @@ def _schedule_fires(prober: Prober) -> Callable[[], bool]:
     return lambda: prober.succeeded(automation)
 
 
+def _tells_of_rates(prober: Prober) -> Callable[[], bool]:
+    """Let the day's limit end a run: only then has the matcher something to tell."""
+    made = prober.owner.ok(
+        "POST",
+        f"/workspaces/{prober.stack.ready['workspaceId']}/automations",
+        {
+            "name": "Over the limit",
+            "triggers": [{"type": "WEBHOOK", "config": {}}],
+            "actions": [notify("probe")],
+        },
+    )
+    prober.owner.ok("POST", f"/automations/{made['id']}/status", {"status": "ACTIVE"})
+    prober.stack.sql(
+        "insert into automation_rate (automation_id, span, bucket, n) values (cast(:id as uuid),"
+        " 'day', date_trunc('day', whenthen_now(), 'UTC'), 1000000000)",
+        id=made["id"],
+    )
+    assert httpx.post(made["webhook"]["url"], json={}).status_code == 202
+    return lambda: _is_told(prober, made)
+
+
+def _tells_of_withdrawals(prober: Prober) -> Callable[[], bool]:
+    """Let the reconciler find that an automation has stopped whose run lies ahead."""
+    automation = prober.automation(notify("probe"))
+    put_schedule(prober.owner, automation, runEvery=86_400)
+    soon = next_at(prober.stack, automation) - timedelta(seconds=50)
+    prober.stack.try_to_invoke(RECONCILER, {"now": soon.isoformat()})
+    prober.stack.sql(
+        "update automations set status = 'PAUSED', active_since = null"
+        " where id = cast(:id as uuid)",
+        id=automation["id"],
+    )
+    prober.stack.try_to_invoke(RECONCILER, {"now": soon.isoformat()})
+    return lambda: _is_told(prober, automation)
+
+
+def _is_told(prober: Prober, automation: dict[str, Any]) -> bool:
+    return any(
+        event["type"] == "automation.executed"
+        and event["payload"]["automationId"] == automation["id"]
+        for event in prober.stack.lines("events.jsonl")
+    )
+
+
 # (role, statement) → probe; None where the stack, as Lambda, refuses to begin without it.
 PROBES: dict[tuple[str, str], Probe | None] = {
     ("HttpApiRole", "ReadDatabaseSecret"): _api_answers,
@@ -239,6 +285,7 @@ PROBES: dict[tuple[str, str], Probe | None] = {
     ("HttpApiRole", "EncryptSecrets"): _set_secret,
     ("DbMigratorRole", "ReadDatabaseSecret"): REFUSED_AT_START,
     ("StreamMatcherRole", "ReadEvents"): REFUSED_AT_START,
+    ("StreamMatcherRole", "PublishEvents"): _tells_of_rates,
     ("StreamMatcherRole", "KeepFailedBatches"): REFUSED_AT_START,
     ("StreamMatcherRole", "FindFailureBucket"): REFUSED_AT_START,
     ("StreamMatcherRole", "ReadDatabaseSecret"): _run_starts,
@@ -253,6 +300,7 @@ PROBES: dict[tuple[str, str], Probe | None] = {
     ("RunExecutorRole", "DecryptSecrets"): _sends_secret,
     ("ScheduleReconcilerRole", "ReadDatabaseSecret"): _schedule_fires,
     ("ScheduleReconcilerRole", "SendRuns"): _schedule_fires,
+    ("ScheduleReconcilerRole", "PublishEvents"): _tells_of_withdrawals,
     ("RunWatchdogRole", "ReadDatabaseSecret"): REFUSED_AT_START,
     ("RunWatchdogRole", "PublishEvents"): _sweep_relays,
     ("RunWatchdogRole", "SendRuns"): _sweep_sends,

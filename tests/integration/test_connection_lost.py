@@ -1,5 +1,6 @@
 """What a lost connection costs: a pooled one is replaced, any other loss is raised."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
-from tests.conftest import open_database
+from tests.conftest import open_database, settings_for
 from tests.integration.failing_sockets import DyingSocket, Proxy
 from tests.integration.transactions import LOST, code_of, name_of, new_workspace, rename, value
+from whenthen.engine.context import Context
 from whenthen.store.connection import Database
 
 
@@ -195,3 +197,54 @@ def test_a_session_that_may_only_read_is_dropped_and_the_failure_may_be_tried_ag
     assert code_of(lambda: lone.transact(work)) == LOST
     assert value(lone, "select pg_backend_pid()") != pid
     assert name_of(pool, workspace_id) == "before"
+
+
+# -------------------------------------------------------------------------------- silent servers
+
+
+def test_the_server_gives_up_before_its_answer_is_given_up(shared_url: str) -> None:
+    for seconds, shown in (("10", "8s"), ("40", "30s")):
+        settings = settings_for(shared_url, DATABASE_ANSWER_S=seconds)
+        context = Context(settings, "test")
+        assert value(context.database, "show statement_timeout") == shown
+        context.database.close()
+
+
+@pytest.mark.parametrize("answer_s", [3.0, 90.0])
+def test_an_answer_is_waited_for_as_long_as_asked_however_long_connecting_may_take(
+    shared_url: str, answer_s: float
+) -> None:
+    database = Database(
+        settings_for(shared_url), lambda: ("postgres", None), answer_within_s=answer_s
+    )
+    with database.engine.connect() as connection:
+        raw: Any = connection.connection.dbapi_connection
+        assert raw._usock.gettimeout() == answer_s
+    database.close()
+
+
+def test_a_server_that_takes_connections_and_says_nothing_is_a_lost_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        settings = settings_for(f"postgresql://postgres@127.0.0.1:{port}/none")
+        database = Database(settings, lambda: ("postgres", None), answer_within_s=0.2)
+        assert code_of(lambda: value(database, "select 1")) in {LOST, "NET_ETIMEDOUT"}
+        database.close()
+
+
+def test_a_server_that_falls_silent_is_given_up_and_replaced_once(shared_url: str) -> None:
+    database = Database(
+        settings_for(shared_url, DATABASE_POOL_SIZE="1"),
+        lambda: ("postgres", None),
+        answer_within_s=1.0,
+    )
+    assert value(database, "select 1") == 1
+
+    def sleep(connection: Connection) -> None:
+        # The server's own patience would end this one first.
+        connection.execute(text("set local statement_timeout = 0"))
+        connection.execute(text("select pg_sleep(:s)"), {"s": 30})
+
+    assert code_of(lambda: database.transact(sleep)) == LOST
+    assert value(database, "select 1") == 1
+    database.close()

@@ -196,6 +196,17 @@ def test_more_workers_than_the_server_can_bear_fail_the_deployment(
         assert version(empty) is None
 
 
+def test_settings_of_other_functions_that_contradict_each_other_fail_the_deployment(
+    empty: Database, door: AnswerDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OIDC_ISSUER", "https://login.example.com")
+    invoke(request(door, "Create"))
+    ((_, answer),) = door.answers
+    assert answer["Status"] == "FAILED"
+    assert "set OIDC_ISSUER and OIDC_AUDIENCE, or neither" in answer["Reason"]
+    assert version(empty) is None
+
+
 def limit(database: Database) -> int:
     shown = database.transact(lambda c: c.execute(text("show max_connections")).scalar_one())
     return int(shown)

@@ -10,7 +10,7 @@ from whenthen.aws.run_queue import RunQueue
 from whenthen.aws.secrets_key import SecretsKey
 from whenthen.domain.errors import UnavailableError
 from whenthen.settings import Settings, SettingsError
-from whenthen.store.connection import SOCKET_TIMEOUT_S, Database
+from whenthen.store.connection import Database
 
 
 class Context:
@@ -22,9 +22,9 @@ class Context:
 
     @cached_property
     def database(self) -> Database:
-        return self.open_database()
+        return self.open_database(self.settings.database_answer_s)
 
-    def open_database(self, answer_within_s: float = SOCKET_TIMEOUT_S) -> Database:
+    def open_database(self, answer_within_s: float) -> Database:
         """Return a pool of its own, whose statements may take that long; the caller closes it."""
         return Database(
             self.settings,

@@ -63,7 +63,6 @@ def match_events(context: Context, arrivals: Sequence[Arrival], dead: Sequence[D
     for chunk in _chunks(matched) or [[]]:
         _commit(context, chunk, dead)
         dead = []
-    context.metrics.count("automations.dead_events", len(unreadable) + len(unmatchable))
 
 
 def _decode(arrivals: Iterable[Arrival]) -> tuple[list[tuple[Arrival, Event]], list[DeadEvent]]:
@@ -135,7 +134,7 @@ def _chunks(matched: Sequence[_Matched]) -> list[list[_Matched]]:
 
 def _commit(context: Context, chunk: Sequence[_Matched], dead: Sequence[DeadEvent]) -> None:
     try:
-        _commit_together(context, chunk, dead)
+        started = _commit_together(context, chunk, dead)
     except Exception as error:
         if classify_error(error).retryable or not chunk:
             raise
@@ -146,16 +145,21 @@ def _commit(context: Context, chunk: Sequence[_Matched], dead: Sequence[DeadEven
             return
         for n, item in enumerate(chunk):
             _commit(context, [item], dead if n == 0 else [])
+    else:
+        # What is committed is no dead event, whatever becomes of telling it.
+        context.metrics.count("automations.dead_events", len(dead))
+        _tell(context, started)
 
 
 def _end(context: Context, chunk: Sequence[_Matched], dead: Sequence[DeadEvent]) -> None:
     outbox_ids = [item.event.outbox_id for item in chunk if item.event.outbox_id]
     context.database.transact(lambda connection: end_events(connection, outbox_ids, dead))
+    context.metrics.count("automations.dead_events", len(dead))
 
 
 def _commit_together(
     context: Context, chunk: Sequence[_Matched], dead: Sequence[DeadEvent]
-) -> None:
+) -> Started:
     starting = [item for item in chunk if item.candidates]
     starts = [Start(_run_event(item), item.candidates) for item in starting]
     outbox_ids: list[UUID] = [item.event.outbox_id for item in chunk if item.event.outbox_id]
@@ -166,8 +170,12 @@ def _commit_together(
         return started
 
     if not (starts or outbox_ids or dead):
-        return
-    started = context.database.transact(work)
+        return Started()
+    return context.database.transact(work)
+
+
+def _tell(context: Context, started: Started) -> None:
+    """Count what was started, and tell stream and queue of it."""
     for trigger_type, n in started.matched.items():
         context.metrics.count("automations.matched", n, trigger_type=trigger_type.value)
     context.metrics.count("automations.skipped", started.deduped, reason="deduped")

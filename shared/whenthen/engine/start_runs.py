@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 from sqlalchemy.engine import Connection
@@ -43,9 +43,9 @@ class Start:
 class Started:
     """What one transaction started; messages and events are sent after its commit."""
 
-    matched: Mapping[TriggerType, int]
-    deduped: int
-    messages: Sequence[QueuedRun]
+    matched: Mapping[TriggerType, int] = field(default_factory=dict)
+    deduped: int = 0
+    messages: Sequence[QueuedRun] = ()
     # Of runs that ended as rate_limited.
     events: Sequence[OutboxEvent] = ()
     # Automations that the day's limit has paused.

@@ -1,11 +1,13 @@
 """The one way to Postgres: `Database.transact` runs a function in one transaction."""
 
+import socket
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pg8000.dbapi
 import sqlalchemy
+from pg8000.exceptions import InterfaceError
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine, ExceptionContext, make_url
 
@@ -23,6 +25,7 @@ Credentials = tuple[str, str | None]
 TIMESTAMPTZ = 1184
 # A server that does not answer at all: the socket gives up (connect, and every read unless told).
 SOCKET_TIMEOUT_S = 40
+SERVER_FIRST_S = 2
 # A statement that runs on: the server gives up, well before the socket.
 STATEMENT_TIMEOUT_MS = 30_000
 # A transaction whose client froze: the server ends it, and with it its locks.
@@ -108,6 +111,9 @@ class Database:
             return result
 
     def _begin_sql(self, lock_timeout_ms: int, statement_timeout_ms: int) -> str:
+        # The server gives up first: then there is an error to read, and a connection to keep.
+        answer_ms = max((self._answer_within_s - SERVER_FIRST_S) * 1000, 1)
+        statement_timeout_ms = round(min(statement_timeout_ms, answer_ms))
         lines = [
             "begin",
             f"set local lock_timeout = {int(lock_timeout_ms)}",
@@ -138,7 +144,20 @@ class Database:
         return engine
 
     def _connect(self) -> PipelinedConnection:
-        connection = PipelinedConnection(**self._arguments(), timeout=SOCKET_TIMEOUT_S)
+        arguments = self._arguments()
+        connect_s = min(SOCKET_TIMEOUT_S, self._answer_within_s)
+        if "host" in arguments:
+            arguments["sock"] = _dial(arguments["host"], arguments["port"], connect_s)
+        try:
+            connection = PipelinedConnection(**arguments, timeout=connect_s)
+        except BaseException as error:
+            # The driver leaves a socket open whose server stops answering before it is one of ours.
+            if "sock" in arguments:
+                arguments["sock"].close()
+            if isinstance(error, TimeoutError):
+                raise InterfaceError("network error: the server says nothing") from error
+            raise
+        connection.wait_at_most(self._answer_within_s)
         # The driver tries one format after another with strptime; the standard library's reader
         # of ISO 8601 is twenty times as fast.
         connection.register_in_adapter(TIMESTAMPTZ, datetime.fromisoformat)
@@ -164,6 +183,17 @@ class Database:
 
 class _DeadOnArrivalError(Exception):
     """Raised when a pooled connection was already dead: nothing has run on it."""
+
+
+def _dial(host: str, port: int, timeout_s: float) -> socket.socket:
+    try:
+        dialled = socket.create_connection((host, port), timeout_s)
+    except OSError as error:
+        # The driver's own words.
+        told = f"Can't create a connection to host {host} and port {port}"
+        raise InterfaceError(told) from error
+    dialled.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return dialled
 
 
 def _from_url(url: URL) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def _apply_when_free(database: "Database", name: str, deadline_s: float) -> bool
         try:
             outcome = database.transact(
                 lambda connection: _apply(connection, name),
-                lock_timeout_ms=_TABLE_WAIT_MS,
+                # Shorter than the statement's time, so that it is told from work that runs on.
+                lock_timeout_ms=max(1, min(_TABLE_WAIT_MS, int(left_s * 500))),
                 statement_timeout_ms=max(1, int(left_s * 1000)),
             )
             if outcome is not None:
