@@ -45,7 +45,9 @@ class Api:
     url: str
     token: str = field(repr=False)
 
-    def call(self, method: str, path: str, body: Any = None) -> Any:
+    def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Any:
         """Return the JSON answer; None when it is empty.
 
         Raises:
@@ -58,6 +60,7 @@ class Api:
             headers={
                 "Authorization": f"Bearer {self.token}",
                 "Content-Type": "application/json",
+                **(headers or {}),
             },
             method=method,
         )

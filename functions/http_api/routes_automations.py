@@ -87,10 +87,10 @@ def patch_automation(call: Call[PatchAutomation]) -> JsonObject:
     return bodies.automation_detail(patched.automation)
 
 
-@route("DELETE", "/automations/{automationId}", needs=EDIT_AUTOMATION, status=204)
+@route("DELETE", "/automations/{automationId}", needs=EDIT_AUTOMATION, status=204, if_match=True)
 def archive_automation(call: Call[None]) -> None:
-    automation_id = call.path_id("automationId")
-    aligned = manage_automations.archive(call.connection, call.caller, automation_id)
+    automation_id, if_match = call.path_id("automationId"), call.request.if_match()
+    aligned = manage_automations.archive(call.connection, call.caller, automation_id, if_match)
     call.after_commit(
         partial(align_schedules.follow_up, automation_id=automation_id, aligned=aligned)
     )
@@ -102,10 +102,13 @@ def archive_automation(call: Call[None]) -> None:
     needs=EDIT_AUTOMATION,
     body=StatusBody,
     answers="AutomationDetail",
+    if_match=True,
     errors=("ARCHIVED", "INVALID_TRANSITION"),
 )
 def set_status(call: Call[StatusBody]) -> JsonObject:
-    automation_id = call.path_id("automationId")
-    changed = manage_automations.set_status(call.connection, call.caller, automation_id, call.body)
+    automation_id, if_match = call.path_id("automationId"), call.request.if_match()
+    changed = manage_automations.set_status(
+        call.connection, call.caller, automation_id, call.body, if_match
+    )
     call.after_commit(partial(follow_up, edited=changed))
     return bodies.automation_detail(changed.automation)

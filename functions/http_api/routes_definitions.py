@@ -18,6 +18,7 @@ from whenthen.engine.edit_definition import follow_up
     needs=EDIT_AUTOMATION,
     body=TriggersBody,
     answers="EditedAutomation",
+    if_match=True,
     errors=(
         "ARCHIVED",
         "CRON_INVALID",
@@ -28,8 +29,10 @@ from whenthen.engine.edit_definition import follow_up
     ),
 )
 def put_triggers(call: Call[TriggersBody]) -> JsonObject:
-    automation_id = call.path_id("automationId")
-    edited = edit_definition.put_triggers(call.connection, call.caller, automation_id, call.body)
+    automation_id, if_match = call.path_id("automationId"), call.request.if_match()
+    edited = edit_definition.put_triggers(
+        call.connection, call.caller, automation_id, call.body, if_match
+    )
     call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)
 
@@ -40,11 +43,14 @@ def put_triggers(call: Call[TriggersBody]) -> JsonObject:
     needs=EDIT_AUTOMATION,
     body=ConditionBody,
     answers="EditedAutomation",
+    if_match=True,
     errors=("ARCHIVED", "CONDITION_INVALID"),
 )
 def put_condition(call: Call[ConditionBody]) -> JsonObject:
-    automation_id = call.path_id("automationId")
-    edited = edit_definition.put_condition(call.connection, call.caller, automation_id, call.body)
+    automation_id, if_match = call.path_id("automationId"), call.request.if_match()
+    edited = edit_definition.put_condition(
+        call.connection, call.caller, automation_id, call.body, if_match
+    )
     call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)
 
@@ -55,6 +61,7 @@ def put_condition(call: Call[ConditionBody]) -> JsonObject:
     needs=EDIT_AUTOMATION,
     body=ActionsBody,
     answers="EditedAutomation",
+    if_match=True,
     errors=(
         "ARCHIVED",
         "DATABASE_UNKNOWN",
@@ -64,7 +71,9 @@ def put_condition(call: Call[ConditionBody]) -> JsonObject:
     ),
 )
 def put_actions(call: Call[ActionsBody]) -> JsonObject:
-    automation_id = call.path_id("automationId")
-    edited = edit_definition.put_actions(call.connection, call.caller, automation_id, call.body)
+    automation_id, if_match = call.path_id("automationId"), call.request.if_match()
+    edited = edit_definition.put_actions(
+        call.connection, call.caller, automation_id, call.body, if_match
+    )
     call.after_commit(partial(follow_up, edited=edited))
     return bodies.edited_automation(edited, call.base_url)

@@ -137,6 +137,15 @@ def test_several_deaths_in_one_batch_are_told_each(world: World) -> None:
     }
 
 
+@pytest.mark.parametrize("death", ["true", "0", "2147483648", "99999999999999", '"1"'])
+def test_a_malformed_notice_does_not_hold_up_its_neighbours(world: World, death: str) -> None:
+    run_id = dead_run(world)
+    malformed = f'{{"v":1,"kind":"death","runId":"{run_id}","death":{death}}}'
+    notify(malformed, body(run_id), malformed)
+    assert len(world.sql("select 1 from notifications")) == 1
+    assert world.the_run()["notified_death"] == 1
+
+
 @pytest.mark.parametrize("death", [2, 99])
 def test_a_death_that_never_was_is_not_told(world: World, death: int) -> None:
     run_id = dead_run(world)

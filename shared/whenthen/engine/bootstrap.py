@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from whenthen.domain.errors import ConflictError, InvalidError
 from whenthen.domain.kinds import Role
+from whenthen.domain.rules import text_hygiene
 from whenthen.domain.schemas import problems
 from whenthen.domain.schemas.bootstrap import BootstrapEvent
 from whenthen.engine.context import Context
@@ -28,12 +29,24 @@ def bootstrap(context: Context, event: Any) -> dict[str, Any]:
     The token is nowhere stored, and the answer is its only showing. A second call is refused with
     `WORKSPACE_EXISTS`, of two at once the later one, unless it says `"another": true`. A refusal is
     an answer and no failure of the function, which would ring the operators' alarm.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: the database is out of reach.
+
     """
     try:
+        _require_storable(event)
         wanted = problems.read(BootstrapEvent, event)
         return context.database.transact(partial(_made, wanted=wanted))
     except (ConflictError, InvalidError) as error:
         return {"error": {"code": error.code, "message": str(error)}}
+
+
+def _require_storable(event: Any) -> None:
+    # Not cleaned as a request's body is: whoever types a name sees at once that it went wrong.
+    if text_hygiene.clean(event)[1]:
+        message = "a text holds a NUL or half a surrogate pair, which the database cannot keep"
+        raise InvalidError("VALIDATION_FAILED", message)
 
 
 def _made(connection: "Connection", wanted: BootstrapEvent) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from whenthen.domain.errors import NotFoundError
+from whenthen.domain.errors import NotFoundError, PreconditionError
 from whenthen.domain.kinds import AutomationStatus, TriggerType
 from whenthen.domain.rules.automation_status import refuse_archived
 from whenthen.domain.rules.permissions import Level
@@ -54,16 +54,21 @@ def follow_up(context: "Context", edited: Edited) -> None:
 
 
 def put_triggers(
-    connection: "Connection", caller: Caller, automation_id: UUID, body: TriggersBody
+    connection: "Connection",
+    caller: Caller,
+    automation_id: UUID,
+    body: TriggersBody,
+    if_match: int | None = None,
 ) -> Edited:
     """Replace all triggers; the same ones again change nothing.
 
     Raises:
         ConflictError: `ARCHIVED`.
+        PreconditionError: the present version is not `if_match`.
         InvalidError, ForbiddenError: as `check_definition`.
 
     """
-    head = locked(connection, caller, automation_id)
+    head = locked(connection, caller, automation_id, if_match)
     check_definition(connection, caller, triggers=body.triggers)
     before = automations.version_body(connection, head.id, head.version)
     planned = plan_triggers(body.triggers, before.triggers)
@@ -77,15 +82,20 @@ def put_triggers(
 
 
 def put_condition(
-    connection: "Connection", caller: Caller, automation_id: UUID, body: ConditionBody
+    connection: "Connection",
+    caller: Caller,
+    automation_id: UUID,
+    body: ConditionBody,
+    if_match: int | None = None,
 ) -> Edited:
     """Replace the condition; null means always. The same one again changes nothing.
 
     Raises:
         ConflictError: `ARCHIVED`.
+        PreconditionError: the present version is not `if_match`.
 
     """
-    head = locked(connection, caller, automation_id)
+    head = locked(connection, caller, automation_id, if_match)
     before = automations.version_body(connection, head.id, head.version)
     aligned = NOT_ALIGNED
     if not same_value(body.condition, before.condition):
@@ -94,17 +104,22 @@ def put_condition(
 
 
 def put_actions(
-    connection: "Connection", caller: Caller, automation_id: UUID, body: ActionsBody
+    connection: "Connection",
+    caller: Caller,
+    automation_id: UUID,
+    body: ActionsBody,
+    if_match: int | None = None,
 ) -> Edited:
     """Replace all actions; the same ones with their ids change nothing.
 
     Raises:
         ConflictError: `ARCHIVED`.
+        PreconditionError: the present version is not `if_match`.
         InvalidError: an action's id is unknown or repeated, or as `check_definition`.
         ForbiddenError: as `check_definition`.
 
     """
-    head = locked(connection, caller, automation_id)
+    head = locked(connection, caller, automation_id, if_match)
     check_definition(connection, caller, actions=body.actions)
     before = automations.version_body(connection, head.id, head.version)
     known = [UUID(one["id"]) for one in before.actions]
@@ -116,7 +131,9 @@ def put_actions(
     return Edited(detail_of(connection, head.id), aligned=aligned)
 
 
-def locked(connection: "Connection", caller: Caller, automation_id: UUID) -> AutomationHead:
+def locked(
+    connection: "Connection", caller: Caller, automation_id: UUID, if_match: int | None = None
+) -> AutomationHead:
     """Return an automation's row, locked, that the caller may still write to.
 
     Asked again under the lock: the automation may have moved to a database of other grants.
@@ -124,6 +141,7 @@ def locked(connection: "Connection", caller: Caller, automation_id: UUID) -> Aut
     Raises:
         ForbiddenError: its present database is not the caller's.
         ConflictError: `ARCHIVED`.
+        PreconditionError: `VERSION_MISMATCH`, the present version is not `if_match`.
 
     """
     head = automations.lock(connection, automation_id)
@@ -131,7 +149,20 @@ def locked(connection: "Connection", caller: Caller, automation_id: UUID) -> Aut
         raise NotFoundError
     require_on(caller, head.database_id, Level.EDIT)
     refuse_archived(head.status)
+    require_version(head, if_match)
     return head
+
+
+def require_version(head: AutomationHead, if_match: int | None) -> None:
+    """Return only if `if_match` is None or the present version.
+
+    Raises:
+        PreconditionError: `VERSION_MISMATCH`.
+
+    """
+    if if_match is not None and if_match != head.version:
+        details = {"version": head.version}
+        raise PreconditionError("VERSION_MISMATCH", "the automation has changed", details)
 
 
 def save_version(  # noqa: PLR0913  # what changes, and how much must follow from it

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from whenthen.domain.errors import ForbiddenError, PreconditionError
+from whenthen.domain.errors import ForbiddenError
 from whenthen.domain.kinds import AutomationStatus
 from whenthen.domain.rules.automation_status import transition
 from whenthen.domain.rules.permissions import Level
@@ -23,6 +23,7 @@ from whenthen.engine.edit_definition import (
     detail_of,
     locked,
     note_change,
+    require_version,
     save_version,
 )
 from whenthen.engine.identify import Caller, require_on
@@ -100,10 +101,7 @@ def patch(
         ForbiddenError, InvalidError: the database, as `check_definition`.
 
     """
-    head = locked(connection, caller, automation_id)
-    if if_match is not None and if_match != head.version:
-        details = {"version": head.version}
-        raise PreconditionError("VERSION_MISMATCH", "the automation has changed", details)
+    head = locked(connection, caller, automation_id, if_match)
     changes = {name: getattr(body, name) for name in body.model_fields_set}
     after = replace(head, **changes)
     aligned = NOT_ALIGNED
@@ -116,7 +114,11 @@ def patch(
 
 
 def set_status(
-    connection: "Connection", caller: Caller, automation_id: UUID, body: StatusBody
+    connection: "Connection",
+    caller: Caller,
+    automation_id: UUID,
+    body: StatusBody,
+    if_match: int | None = None,
 ) -> Edited:
     """Take the status that the status machine allows; no version comes of it.
 
@@ -124,20 +126,29 @@ def set_status(
 
     Raises:
         ConflictError: `INVALID_TRANSITION`, `ARCHIVED`.
+        PreconditionError: the present version is not `if_match`.
 
     """
-    head = locked(connection, caller, automation_id)
+    head = locked(connection, caller, automation_id, if_match)
     transition(head.status, body.status)
     aligned = _take_status(connection, caller, head, body.status)
     return Edited(detail_of(connection, head.id), aligned=aligned)
 
 
-def archive(connection: "Connection", caller: Caller, automation_id: UUID) -> Aligned:
-    """Make an automation ARCHIVED; a second call changes nothing."""
+def archive(
+    connection: "Connection", caller: Caller, automation_id: UUID, if_match: int | None = None
+) -> Aligned:
+    """Make an automation ARCHIVED; a second call changes nothing.
+
+    Raises:
+        PreconditionError: the present version is not `if_match`.
+
+    """
     head = automations.lock(connection, automation_id)
     if head is None or head.status is AutomationStatus.ARCHIVED:
         return NOT_ALIGNED
     require_on(caller, head.database_id, Level.EDIT)
+    require_version(head, if_match)
     return _take_status(connection, caller, head, AutomationStatus.ARCHIVED)
 
 

@@ -158,6 +158,30 @@ def test_if_match_guards_a_patch(api: Api, if_match: str, status: int) -> None:
         assert answer.error["details"] == {"version": 1}
 
 
+@pytest.mark.parametrize(("if_match", "status"), [("1", 412), ("2", 200), ("3", 412), ("*", 200)])
+@pytest.mark.parametrize(
+    ("method", "route", "body"),
+    [
+        ("PUT", "/triggers", {"triggers": [CREATED_TRIGGER]}),
+        ("PUT", "/conditions", {"condition": CONDITION}),
+        ("PUT", "/actions", {"actions": [NOTIFY]}),
+        ("POST", "/status", {"status": "ACTIVE"}),
+        ("DELETE", "", None),
+    ],
+)
+def test_if_match_guards_every_write(  # noqa: PLR0917  # two tables
+    api: Api, method: str, route: str, body: Any, if_match: str, status: int
+) -> None:
+    path = f"/automations/{api.mine.create_automation()['id']}"
+    before = api.mine.editor.patch(path, {"name": "Two"}).json
+    answer = api.mine.editor.call(method, f"{path}{route}", body, headers={"If-Match": if_match})
+    if status == 412:
+        assert (answer.status, answer.code) == (412, "VERSION_MISMATCH")
+        assert api.mine.editor.get(path).json == before
+    else:
+        assert answer.status == (204 if method == "DELETE" else 200)
+
+
 def test_an_if_match_that_is_no_version_is_a_bad_header(api: Api) -> None:
     made = api.mine.create_automation()
     answer = api.mine.editor.patch(f"/automations/{made['id']}", {}, {"if-match": "soon"})

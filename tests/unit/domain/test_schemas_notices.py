@@ -16,6 +16,11 @@ def test_a_notice_holds_the_run_and_which_of_its_deaths_it_is() -> None:
     assert decode(body) == DeathNotice(RUN, 2)
 
 
+@pytest.mark.parametrize("death", [1, 2**31 - 1])
+def test_a_death_is_any_number_that_its_column_holds(death: int) -> None:
+    assert decode(encode(DeathNotice(RUN, death))) == DeathNotice(RUN, death)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -32,6 +37,10 @@ def test_a_notice_holds_the_run_and_which_of_its_deaths_it_is() -> None:
         '{"kind":"death","runId":5,"death":1}',
         f'{{"kind":"death","runId":"{RUN}","death":0}}',
         f'{{"kind":"death","runId":"{RUN}","death":-1}}',
+        f'{{"kind":"death","runId":"{RUN}","death":2147483648}}',
+        f'{{"kind":"death","runId":"{RUN}","death":99999999999999}}',
+        f'{{"kind":"death","runId":"{RUN}","death":true}}',
+        f'{{"kind":"death","runId":"{RUN}","death":false}}',
         f'{{"kind":"death","runId":"{RUN}","death":"1"}}',
         f'{{"kind":"death","runId":"{RUN}","death":1.0}}',
         messages.encode(RUN),

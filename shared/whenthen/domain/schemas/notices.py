@@ -1,10 +1,14 @@
 """Notices: what the engine tells the notifier. The row and its log hold the text."""
 
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from whenthen.domain import json_text, limits
 from whenthen.domain.ids import parse_id
+
+# What the column holds that a death is counted in.
+_DEATH_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ def decode(body: str) -> DeathNotice | None:
     match message:
         case {"kind": "death", "runId": str() as run_id, "death": int() as death}:
             found = parse_id(run_id)
-            return DeathNotice(found, death) if found and death >= 1 else None
+            # A bool is an int to Python, and none to the database.
+            counts = death is not True and 1 <= death <= _DEATH_MAX
+            return DeathNotice(found, death) if found and counts else None
         case _:
             return None
