@@ -179,7 +179,7 @@ def _model_answers(prober: Prober) -> Callable[[], bool]:
 
 def _death_is_mailed(prober: Prober) -> Callable[[], bool]:
     run_id = _dead_run(prober)
-    return lambda: any(run_id in mail.get_content() for mail in mails(prober.stack))
+    return lambda: any(run_id in mail["X-Whenthen-Id"] for mail in mails(prober.stack))
 
 
 def _sweep_tells(prober: Prober) -> Callable[[], bool]:

@@ -15,10 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
+from time import monotonic
 from typing import IO, Any
 from uuid import uuid4
 
 import boto3
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
 
 from tests.faults.child import SERVICES, Lambda
 from tests.faults.outside import Outside
@@ -32,6 +36,7 @@ from whenthen.engine.context import Context
 
 SWEEPS_MAX = 2
 _ROUNDS_MAX = 50
+_PATIENCE_S = 30
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,18 @@ class Stand:
             }
         )
 
+    def wait(self) -> Ended:
+        """Wait for the process, and until the server has let go of what it held.
+
+        Until then its row locks stand, and what skips locked rows leaves these to a next time that
+        comes within a minute in the world, and never on the stand.
+        """
+        ended, deadline, pause = self.forks.wait(), monotonic() + _PATIENCE_S, Event()
+        while self.context.database.transact(_others_at_work):
+            assert monotonic() < deadline, "a transaction of an ended process stays open"
+            pause.wait(0.005)
+        return ended
+
     def invoke_here(self, function: str, event: Mapping[str, Any]) -> Any:
         handler = importlib.import_module(f"{function.replace('-', '_')}.handler")
         return handler.lambda_handler(event, Lambda(180))
@@ -220,6 +237,18 @@ class Stand:
         )
         left_s: float | None = row["s"]
         return left_s
+
+
+def _others_at_work(connection: Connection) -> bool:
+    return bool(
+        connection.execute(
+            text(
+                "select 1 from pg_stat_activity where datname = current_database()"
+                " and backend_type = 'client backend' and xact_start is not null"
+                " and pid <> pg_backend_pid()"
+            )
+        ).first()
+    )
 
 
 def unfinished(world: World) -> str:

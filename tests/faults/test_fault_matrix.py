@@ -97,7 +97,7 @@ def without_a_fault(stand: Stand, scenario: Scenario) -> Unbroken:
     invocation = scenario.prepare(stand, world)
     before = stand.outside.hits()
     stand.start(invocation, None)
-    ended = stand.forks.wait()
+    ended = stand.wait()
     assert ended.exit == 0, ended.error
     stand.recover(world, invocation)
     found = check(stand, world, scenario)
@@ -112,7 +112,7 @@ def with_fault(
     invocation = scenario.prepare(stand, world)
     before = stand.outside.hits()
     stand.start(invocation, fault)
-    ended = stand.forks.wait()
+    ended = stand.wait()
     killed = fault.action.startswith("kill")
     assert (ended.exit == KILLED) == killed, ended
     sweeps = stand.recover(world, invocation)

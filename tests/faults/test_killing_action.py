@@ -34,7 +34,7 @@ def test_case_055_an_action_that_kills_its_process_is_a_dead_letter_and_its_neig
         stand.start(
             Invocation("run-executor", sqs_event(batch), offset_s=stand.offset_s), fault=None
         )
-        ended = stand.forks.wait()
+        ended = stand.wait()
         exits.append(ended.exit)
         assert len(exits) < INVOCATIONS_MAX
         if ended.exit == KILLED:
