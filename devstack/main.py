@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -38,6 +39,7 @@ from whenthen.store.migrate import migrate
 PARALLEL = ("HttpApiFunction", "RunExecutorFunction")
 WATCHDOG = "RunWatchdogFunction"
 MIGRATOR = "DbMigratorFunction"
+END_POLL_S = 0.1
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console()
     end = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, partial(_end_or_abort, end))
+        signal.signal(number, partial(end_or_abort, end))
     _leave_proxies_out()
     try:
         with ExitStack() as cleanup:
@@ -100,7 +102,7 @@ class DevStack:
         self._announce(aws)
         if self._options.demo:
             self._start_demo(self._ready)
-        end.wait()
+        wait_until_asked(end)
         self._console.say("stack", "stopping")
 
     def _start_postgres(self) -> str:
@@ -213,7 +215,18 @@ def _no_credentials() -> tuple[str, str | None]:
     raise StackError("the database's URL holds no credentials")
 
 
-def _end_or_abort(end: threading.Event, *_: object) -> None:
+def wait_until_asked(end: threading.Event) -> None:
+    """Return once a signal has set `end`.
+
+    Not by `end.wait()`: only the main thread handles signals, one that another thread received does
+    not wake it, and it may not hold the event's lock when the handler sets the event.
+    """
+    while not end.is_set():
+        time.sleep(END_POLL_S)
+
+
+def end_or_abort(end: threading.Event, *_: object) -> None:
+    """Handle a signal: end in order; asked twice, at once."""
     if end.is_set():
         # Asked twice: leave at once. Postgres stays and is taken over by the next start.
         os._exit(130)

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from devstack.frames import receive_frame, send_frame
 
-INIT_TIMEOUT_S = 60
+INIT_TIMEOUT_S = 120
 ROOT = Path(__file__).resolve().parent.parent
 
 LineSink = Callable[[str], None]

@@ -20,7 +20,7 @@ from devstack.sqs_poller import SqsPoller
 from devstack.sqs_poller import needs_of as queue_needs
 from devstack.stack_deploy import FunctionSpec, Stack, StreamMapping
 
-START_TIMEOUT_S = 90
+START_TIMEOUT_S = 240
 DRAIN_S = 5.0
 
 LineSink = Callable[[str, str], None]

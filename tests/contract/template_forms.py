@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -85,6 +86,38 @@ def form_of(template: Json, values: Mapping[str, str]) -> Json:
         template.pop(name, None)
     result: Json = _decide(template, lambda name: name in true)
     return result
+
+
+def covering(template: Json, possible: Mapping[Truth, Json]) -> list[Json]:
+    """Values of few forms in which each part has each of its shapes beside each of what it names.
+
+    A linter that looks at a part and at what that refers to sees there whatever it could see in
+    all forms, which are as many as sets of conditions that can hold together.
+    """
+    parts = {**template["Outputs"], **template["Resources"]}
+    named = {
+        name: [target for target, _ in references(part) if target in template["Resources"]]
+        for name, part in parts.items()
+    }
+    seen = {
+        true: frozenset(_beside(form_of(template, values), named))
+        for true, values in possible.items()
+    }
+    left, chosen = frozenset[int]().union(*seen.values()), []
+    while left:
+        true = max(seen, key=lambda true: len(seen[true] & left))
+        left -= seen[true]
+        chosen.append(possible[true])
+    return chosen
+
+
+def _beside(form: Json, named: Mapping[str, list[str]]) -> Iterator[int]:
+    parts = {**form["Outputs"], **form["Resources"]}
+    shape = {name: json.dumps(part, sort_keys=True) for name, part in parts.items()}
+    for name, targets in named.items():
+        yield hash((name, shape.get(name)))
+        for target in targets:
+            yield hash((name, shape.get(name), target, shape.get(target)))
 
 
 def _decide(value: Any, holds: Callable[[str], bool]) -> Any:

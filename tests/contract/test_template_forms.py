@@ -5,12 +5,9 @@ import tomllib
 from typing import Any
 
 import pytest
-from cfnlint.api import lint
 
 from tests.contract.template_forms import (
-    NETWORK,
     ROOT,
-    SWITCHES,
     Json,
     Truth,
     form_of,
@@ -18,9 +15,6 @@ from tests.contract.template_forms import (
     transformed,
     truths,
 )
-
-# Of a template whose conditions are decided: parameters and mappings that are left over.
-LEFT_OVER = {"W2001", "W7001"}
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +25,6 @@ def template() -> Json:
 @pytest.fixture(scope="module")
 def possible(template: Json) -> dict[Truth, Json]:
     return truths(template)
-
-
-def complaints(template: Json) -> list[str]:
-    found = lint(json.dumps(template), None, ["eu-west-1"])
-    return [f"{m.rule.id} {m.message}" for m in found if m.rule.id not in LEFT_OVER]
 
 
 def test_every_condition_can_hold_and_can_fail(template: Json, possible: dict[Truth, Json]) -> None:
@@ -71,39 +60,6 @@ def is_there(own: str | None, path: Truth, true: Truth) -> bool:
     return (own is None or own in true) and all(
         step[1:] not in true if step.startswith("!") else step in true for step in path
     )
-
-
-def test_cloudformations_linter_has_nothing_to_say_of_the_transformed_template(
-    template: Json,
-) -> None:
-    assert complaints(template) == []
-
-
-def forms() -> list[Json]:
-    """The ways a network can be given, each with everything else switched off and on."""
-    found = []
-    for network in ("off", "SubnetIds", "CreateDatabase", "CreateInterfaceEndpoints"):
-        for other in (0, 1):
-            values = {name: answers[other] for name, answers in SWITCHES.items()}
-            values |= {name: SWITCHES[name][0] for name in NETWORK}
-            if network != "off":
-                values[network] = SWITCHES[network][1]
-            if network == "CreateInterfaceEndpoints":
-                values["CreateDatabase"] = "true"
-            if network == "SubnetIds":
-                values["SecurityGroupIds"] = "sg-0123456789abcdef0"
-            found.append(values)
-    return found
-
-
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    "values",
-    forms(),
-    ids=lambda v: "-".join(n for n in v if v[n] == SWITCHES.get(n, "__")[1]) or "bare",
-)
-def test_cloudformations_linter_has_nothing_to_say_of_a_form(template: Json, values: Json) -> None:
-    assert complaints(form_of(template, values)) == []
 
 
 def test_each_way_to_give_a_network_gives_every_function_one(template: Json) -> None:

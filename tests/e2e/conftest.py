@@ -22,12 +22,14 @@ from tests.conftest import open_database
 
 REPOSITORY = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).with_name("whenthen")
-START_TIMEOUT_S = 150
-STOP_TIMEOUT_S = 30
+START_TIMEOUT_S = 300
+STOP_TIMEOUT_S = 150
+# How long is waited for progress: generous, as several stacks may share two cores.
+PATIENCE_S = 60
 Found = TypeVar("Found")
 
 
-def eventually(look: Callable[[], Found | None], what: str, timeout_s: float = 20) -> Found:
+def eventually(look: Callable[[], Found | None], what: str, timeout_s: float = PATIENCE_S) -> Found:
     """Return the first truthy answer of `look`; fail after `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -43,7 +45,7 @@ class Api:
 
     def __init__(self, url: str, token: str | None) -> None:
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=30)
+        self._client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=PATIENCE_S)
 
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
         if body is not None:
@@ -151,7 +153,13 @@ class Stack:
         self._close_apis()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        return self.process.wait(STOP_TIMEOUT_S)
+        try:
+            return self.process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            # Left alive it would be the trouble of whatever test comes next.
+            self.process.kill()
+            self.process.wait()
+            raise
 
 
 def _rows(connection: Connection, statement: str, values: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,15 +11,14 @@ from uuid import uuid4
 import httpx
 from samtranslator.yaml_helper import yaml_parse
 
-from tests.e2e.conftest import REPOSITORY, Api, Stack, eventually
+from tests.e2e.conftest import PATIENCE_S, REPOSITORY, Api, Stack, eventually
 from tests.e2e.stories import (
-    PATIENCE_S,
     RECONCILER,
     activate,
     add_record,
     ended_run,
     generate,
-    mails,
+    mails_about,
     next_at,
     notify,
     put_schedule,
@@ -179,7 +178,7 @@ def _model_answers(prober: Prober) -> Callable[[], bool]:
 
 def _death_is_mailed(prober: Prober) -> Callable[[], bool]:
     run_id = _dead_run(prober)
-    return lambda: any(run_id in mail["X-Whenthen-Id"] for mail in mails(prober.stack))
+    return lambda: bool(mails_about(prober.stack, run_id))
 
 
 def _sweep_tells(prober: Prober) -> Callable[[], bool]:
@@ -246,11 +245,12 @@ def _tells_of_rates(prober: Prober) -> Callable[[], bool]:
     )
     prober.owner.ok("POST", f"/automations/{made['id']}/status", {"status": "ACTIVE"})
     prober.stack.sql(
-        "insert into automation_rate (automation_id, span, bucket, n) values (cast(:id as uuid),"
-        " 'day', date_trunc('day', whenthen_now(), 'UTC'), 1000000000)",
+        "insert into automation_rate (automation_id, span, bucket, n) select cast(:id as uuid),"
+        " 'day', date_trunc('day', whenthen_now(), 'UTC') + day * interval '1 day', 1000000000"
+        " from generate_series(0, 1) day",
         id=made["id"],
     )
-    assert httpx.post(made["webhook"]["url"], json={}).status_code == 202
+    assert httpx.post(made["webhook"]["url"], json={}, timeout=PATIENCE_S).status_code == 202
     return lambda: _is_told(prober, made)
 
 

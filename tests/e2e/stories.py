@@ -1,9 +1,10 @@
 """What the stories have in common: automations, their runs, and a target for their webhooks."""
 
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -11,13 +12,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from tests.e2e.conftest import Api, Stack, eventually
+from tests.e2e.conftest import PATIENCE_S, Api, Stack, eventually
 from tests.integration.webhook_target import Behaviour, Hit, Target
 
 Json = dict[str, Any]
 RECONCILER = "ScheduleReconcilerFunction"
-# Generous: several stacks may share two cores.
-PATIENCE_S = 60
 
 
 @contextmanager
@@ -53,6 +52,22 @@ def mails(stack: Stack) -> list[EmailMessage]:
         message_from_bytes(path.read_bytes(), policy=policy.default)
         for path in sorted((stack.data / "mail").glob("*.eml"))
     ]
+
+
+def mails_about(stack: Stack, run_id: str) -> list[EmailMessage]:
+    """Those of the mails that a run's step sent, or that tell of its death."""
+    return [mail for mail in mails(stack) if run_id in str(mail["X-Whenthen-Id"])]
+
+
+def files_of(stack: Stack) -> Iterator[tuple[Path, bytes]]:
+    """Every file that a running stack has written, but those that it takes away meanwhile."""
+    yield stack.log, stack.log.read_bytes()
+    for folder, _, names in os.walk(stack.data):
+        for path in (Path(folder) / name for name in names):
+            with suppress(FileNotFoundError):
+                if path.is_file():
+                    content = path.read_bytes()
+                    yield path, content
 
 
 def update(**values: Any) -> Json:

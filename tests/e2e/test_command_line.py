@@ -13,7 +13,7 @@ import pytest
 from cli.main import main
 from tests.e2e.conftest import COMMAND, REPOSITORY, Api, Stack, eventually
 
-pytestmark = pytest.mark.xdist_group("stack")
+pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(600)]
 
 AUTOMATIONS = """
 name: Triage new tickets

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Api, Stack, eventually
+from tests.e2e.conftest import PATIENCE_S, Api, Stack, eventually
 from tests.e2e.stories import (
-    PATIENCE_S,
     activate,
     add_record,
     ended_run,
@@ -20,7 +19,7 @@ from tests.e2e.stories import (
 )
 from tests.integration.webhook_target import Target, respond
 
-pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(600)]
 
 DAY_S = 86_400
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.e2e.conftest import Api, Stack, eventually
-from tests.e2e.stories import PATIENCE_S, Json, activate, add_record, webhook
+from tests.e2e.conftest import PATIENCE_S, Api, Stack, eventually
+from tests.e2e.stories import Json, activate, add_record, webhook
 
-pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(600)]
 
 
 def hooked(owner: Api, stack: Stack) -> Json:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.conftest import Api, Stack, eventually
 
-pytestmark = pytest.mark.xdist_group("stack")
+pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(600)]
 
 STATUS_IS_B = {"field": {"ref": "property", "name": "Status"}, "operator": "eq", "value": "B"}
 

@@ -7,12 +7,19 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Api, Stack, eventually
-from tests.e2e.stories import PATIENCE_S, activate, add_record, ended_run, target_of_its_own, update
+from tests.e2e.conftest import PATIENCE_S, Api, Stack, eventually
+from tests.e2e.stories import (
+    activate,
+    add_record,
+    ended_run,
+    files_of,
+    target_of_its_own,
+    update,
+)
 from tests.integration.canary import CANARIES, IN_BODY, IN_HEADER, IN_KEY, landmarks, shown
 from tests.integration.webhook_target import Hit, Target, echo, respond
 
-pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("stack"), pytest.mark.timeout(600)]
 
 WITH_SECRETS = {
     "headers": {"Authorization": "Bearer {{secrets.IN_HEADER}}"},
@@ -102,11 +109,9 @@ def test_case_110_a_canary_is_in_no_answer_no_file_and_no_log_of_the_stack(
 
     wanted = {mark for secret in CANARIES.values() for mark in landmarks(secret)}
     names = set()
-    for file in [stack.log, *stack.data.rglob("*")]:
-        if file.is_file():
-            content = file.read_bytes()
-            names.add(file.name)
-            assert [mark for mark in wanted if mark in content] == [], file
+    for file, content in files_of(stack):
+        names.add(file.name)
+        assert [mark for mark in wanted if mark in content] == [], file
     assert {"events.jsonl", "metrics.jsonl", "stack.log"} <= names
 
 

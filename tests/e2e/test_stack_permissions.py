@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Stack, eventually, folder_for_a_stack, start_stack
+from tests.e2e.conftest import PATIENCE_S, Stack, eventually, folder_for_a_stack, start_stack
 from tests.e2e.permission_probes import PROBES, Prober, statements, template_without
-from tests.e2e.stories import PATIENCE_S, target_of_its_own
+from tests.e2e.stories import target_of_its_own
 from tests.integration.webhook_target import Target
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 # Each costs a stack of its own: a random tenth here, all of them in `make soak`.
 SHARE = 10

@@ -36,7 +36,7 @@ from whenthen.engine.context import Context
 
 SWEEPS_MAX = 2
 _ROUNDS_MAX = 50
-_PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Forks:
 
     def close(self) -> None:
         self._pipe(self._process.stdin).close()
-        self._process.wait(30)
+        self._process.wait(PATIENCE_S)
         self._pipe(self._process.stdout).close()
 
     def _answer(self) -> dict[str, Any]:
@@ -157,11 +157,15 @@ class Stand:
         Until then its row locks stand, and what skips locked rows leaves these to a next time that
         comes within a minute in the world, and never on the stand.
         """
-        ended, deadline, pause = self.forks.wait(), monotonic() + _PATIENCE_S, Event()
-        while self.context.database.transact(_others_at_work):
+        ended, deadline, pause = self.forks.wait(), monotonic() + PATIENCE_S, Event()
+        while self.others_at_work():
             assert monotonic() < deadline, "a transaction of an ended process stays open"
             pause.wait(0.005)
         return ended
+
+    def others_at_work(self) -> bool:
+        """Whether anybody else has a transaction open on the database."""
+        return self.context.database.transact(_others_at_work)
 
     def invoke_here(self, function: str, event: Mapping[str, Any]) -> Any:
         handler = importlib.import_module(f"{function.replace('-', '_')}.handler")

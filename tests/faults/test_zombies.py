@@ -14,11 +14,9 @@ import pytest
 from tests.faults.points import Fault
 from tests.faults.promises import Facts, check, facts
 from tests.faults.scenarios import SCENARIOS
-from tests.faults.stand import Ended, Stand
+from tests.faults.stand import PATIENCE_S, Ended, Stand
 from tests.faults.test_fault_matrix import drawn, without_a_fault
 from tests.integration.engine_world import World
-
-PATIENCE_S = 60
 
 
 @pytest.mark.timeout(600)
@@ -60,13 +58,20 @@ def until_stopped(pid: int) -> None:
 
 
 def end_idle_transactions(stand: Stand, world: World) -> None:
-    """Do at once what the server does after a minute with transactions whose client is frozen."""
+    """Do at once what the server does after a minute with transactions whose client is frozen.
+
+    What that client sent last may still be under way, and its transaction idle only after it.
+    """
     stand.context.database.close()
-    world.sql(
-        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
-        " where datname = current_database() and state = 'idle in transaction'"
-        " and pid <> pg_backend_pid()"
-    )
+    deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
+    while stand.others_at_work():
+        assert time.monotonic() < deadline, "a frozen transaction stays open"
+        world.sql(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and state like 'idle in transaction%'"
+            " and pid <> pg_backend_pid()"
+        )
+        pause.wait(0.005)
 
 
 def wake(stand: Stand, pid: int) -> Ended:

@@ -43,7 +43,7 @@ class Proxy:
         for client, _ in self._pairs:
             _shut(client)
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
             assert not thread.is_alive()
         for sock in (self._listener, *(sock for pair in self._pairs for sock in pair)):
             sock.close()

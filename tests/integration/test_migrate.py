@@ -130,7 +130,7 @@ def test_case_116_a_runner_killed_half_way_leaves_a_whole_number_of_them(
     (folder / "0002_b.sql").write_text(f"{whole} select pg_sleep(60);")
     with ThreadPoolExecutor(1) as pool:
         killed = pool.submit(concurrently, empty_database_url, 1)
-        deadline_s = monotonic() + 30
+        deadline_s = monotonic() + 60
         while not kill_sleeper(empty):
             assert monotonic() < deadline_s
         with pytest.raises(sqlalchemy.exc.DBAPIError):
@@ -181,7 +181,7 @@ def test_a_runner_waits_for_the_one_that_holds_the_lock_without_a_transaction_op
         connection = held.enter_context(empty.engine.begin())
         connection.execute(text(LOCK))
         waiting = pool.submit(concurrently, empty_database_url, 1)
-        deadline_s = monotonic() + 30
+        deadline_s = monotonic() + 60
         while "idle" not in others(connection):
             assert monotonic() < deadline_s
         assert not waiting.done()
@@ -225,7 +225,7 @@ def test_a_migration_gives_way_to_those_who_hold_its_table_and_comes_again(
         connection = held.enter_context(empty.engine.begin())
         connection.execute(text("lock table a in access share mode"))
         waiting = pool.submit(concurrently, empty_database_url, 1)
-        deadline_s = monotonic() + 30
+        deadline_s = monotonic() + 60
         while not lock_timeouts(connection):
             assert monotonic() < deadline_s
         assert not waiting.done()
@@ -271,7 +271,7 @@ def test_case_116_of_five_runners_one_is_killed_half_way_and_the_others_end_well
     outcomes: list[Any] = []
     with ThreadPoolExecutor(5) as pool:
         runners = [pool.submit(concurrently, empty_database_url, 1) for _ in range(5)]
-        deadline_s = monotonic() + 30
+        deadline_s = monotonic() + 60
         while not is_sleeping(empty):
             assert monotonic() < deadline_s
         # Who comes after the one that is killed does not sleep.

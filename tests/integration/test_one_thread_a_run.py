@@ -28,7 +28,7 @@ UPDATE = {
     "type": "UPDATE_RECORD",
     "config": {"recordId": "from_trigger", "propertyValues": {"Name": "updated"}},
 }
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 @pytest.fixture

@@ -265,10 +265,10 @@ def test_a_resolver_that_does_not_answer_ends_at_the_deadline(target: Target) ->
     release = threading.Event()
 
     def stuck(_host: str) -> Sequence[str]:
-        release.wait(30)
+        release.wait(90)
         return [PUBLIC]
 
-    with took(0.3, 5), pytest.raises(ActionTimeoutError):
+    with took(0.3, 60), pytest.raises(ActionTimeoutError):
         perform(webhook("http://hooks.example/", timeout_s=0.5), Network(resolve=stuck))
     release.set()
     assert target.accepted == 0
@@ -410,7 +410,7 @@ def test_a_target_that_speaks_no_tls_is_not_accepted(wire: Wire) -> None:
 def test_a_tls_handshake_that_does_not_end_ends_at_the_deadline() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with took(0.3, 5), pytest.raises(ActionTimeoutError):
+        with took(0.3, 60), pytest.raises(ActionTimeoutError):
             perform(webhook(f"https://127.0.0.1:{port}/", timeout_s=0.5))
 
 

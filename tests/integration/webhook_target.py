@@ -20,7 +20,7 @@ from whenthen.domain import json_text
 from whenthen.domain.kinds import ActionType
 from whenthen.domain.schemas.actions import stored_config
 
-IDLE_WITHIN_S = 10
+IDLE_WITHIN_S = 60
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def echo(connection: socket.socket, hit: Hit) -> None:
 
 
 def webhook(
-    url: Any, *, allow: str = "127.0.0.1", timeout_s: float = 10, **config: Any
+    url: Any, *, allow: str = "127.0.0.1", timeout_s: float = 60, **config: Any
 ) -> StepRequest:
     """One try of a SEND_WEBHOOK step; `config` in Python's spelling (`signingSecret` as such)."""
     checked = stored_config(ActionType.SEND_WEBHOOK, {"url": "http://x.test/", **config})

@@ -22,7 +22,7 @@ from devstack.stack_template import split_template
 FIXTURES = Path(__file__).parent / "fixtures"
 SAMPLE_TEMPLATE = FIXTURES / "template.yaml"
 HANDLERS = FIXTURES / "handlers"
-PATIENCE_S = 20
+PATIENCE_S = 60
 Found = TypeVar("Found")
 
 

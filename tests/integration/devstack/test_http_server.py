@@ -38,7 +38,7 @@ def port() -> Iterator[int]:
 
 
 def call(port: int, method: str, path: str, body: Any = None, **headers: str) -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, path, body=body, headers=headers)
         response = connection.getresponse()
@@ -55,7 +55,7 @@ def test_a_body_arrives_whole(port: int, size: int) -> None:
 
 
 def test_a_body_above_the_gateways_limit_is_refused(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
         raw.sendall(f"POST / HTTP/1.1\r\ncontent-length: {BODY_MAX_BYTES + 1}\r\n\r\n".encode())
         assert raw.recv(100).startswith(b"HTTP/1.1 413 ")
 
@@ -74,7 +74,7 @@ def test_a_chunked_body_arrives_whole(port: int) -> None:
     ],
 )
 def test_a_body_that_cannot_be_read_is_a_bad_request(port: int, request_text: str) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
         raw.sendall(request_text.encode())
         assert raw.recv(100).startswith(b"HTTP/1.1 400 ")
 
@@ -85,7 +85,7 @@ def test_headers_above_the_gateways_limit_are_refused(port: int) -> None:
 
 
 def test_a_connection_serves_one_request_after_the_other(port: int) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     for n in range(3):
         connection.request("POST", f"/{n}", body=b"x" * n)
         assert json.loads(connection.getresponse().read())["size"] == n
@@ -118,7 +118,7 @@ def test_a_port_in_use_is_said_so(port: int) -> None:
 
 
 def test_a_caller_that_hangs_up_in_a_body_reaches_no_function(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
         raw.sendall(b"POST / HTTP/1.1\r\ncontent-length: 10\r\n\r\nhalf")
         raw.shutdown(socket.SHUT_WR)
         assert raw.recv(100) == b""

@@ -8,7 +8,7 @@ from devstack.rate_ticker import RateTicker
 from devstack.sandbox import Invocation
 from devstack.stack_deploy import RateRule
 
-SOON_S = 10
+SOON_S = 60
 
 
 def ticker(every_s: float, event: Any, invoke: Any) -> RateTicker:

