@@ -14,6 +14,8 @@ EXPANDS = (
     r"alter table \w+ add column \w+ (?!.*\bnot null\b)(?!.*\b(unique|check|references)\b)[^,]*",
     r"alter table \w+ add column \w+ [^,]*\bnot null default\b[^,]*",
     r"insert into (?P<filled>\w+) .*",
+    # For the planner alone.
+    r"alter table \w+ alter column \w+ set \(n_distinct = -?[\d.]+\)",
 )
 
 

@@ -1,4 +1,4 @@
--- What schedules, people and chains need beyond the first schema: expands only.
+-- What schedules, people, chains and large tables need beyond the first schema: expands only.
 
 -- ---------------------------------------------------------------- schedules
 
@@ -30,3 +30,15 @@ create table loop_keys (
     created_at timestamptz not null default whenthen_now()
 );
 insert into loop_keys default values;
+
+-- ---------------------------------------------------------------- large tables
+
+-- A page of runs of one status, however rare: else those of all others are read to find it.
+create index automation_runs_by_status
+    on automation_runs (workspace_id, status, created_at desc, id desc);
+create index automation_runs_by_automation_status
+    on automation_runs (automation_id, status, created_at desc, id desc);
+
+-- Where most automations of a workspace listen to one database, the planner takes their number for
+-- what every event finds, and reads all triggers for each event.
+alter table automation_triggers alter column scope_id set (n_distinct = -0.2);
