@@ -7,25 +7,36 @@ and belongs to their CPU seconds.
 import base64
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import botocore.handlers
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 
 Json = dict[str, Any]
+_EVENT = "before-send"
+
+
+class SentMessage(NamedTuple):
+    """A message of a run, its group, and the seconds that it is held back."""
+
+    body: str
+    group: str
+    delay_s: int
 
 
 class AwsAtOnce:
-    """What this process has sent: bodies of run messages, and data of stream records."""
+    """What this process has sent: run messages, and data of stream records."""
 
     def __init__(self) -> None:
-        self.messages: list[str] = []
+        self.messages: list[SentMessage] = []
         self.records: list[str] = []
 
     def install(self) -> None:
-        """Answer the calls of every client that is made from now on."""
-        botocore.handlers.BUILTIN_HANDLERS.append(("before-send", self._answer))
+        """Answer the calls of every client that is made from now on, in place of an earlier one."""
+        known = botocore.handlers.BUILTIN_HANDLERS
+        known[:] = [entry for entry in known if not _is_ours(entry)]
+        known.append((_EVENT, self._answer))
 
     def _answer(self, request: Any, **_: Any) -> AWSResponse:
         operation = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
@@ -41,7 +52,9 @@ class AwsAtOnce:
 
     def _send_messages(self, body: Json) -> Json:
         entries = body["Entries"]
-        self.messages += [entry["MessageBody"] for entry in entries]
+        self.messages += [
+            SentMessage(e["MessageBody"], e["MessageGroupId"], e["DelaySeconds"]) for e in entries
+        ]
         sent = [{"Id": e["Id"], "MessageId": e["Id"], "MD5OfMessageBody": ""} for e in entries]
         return {"Successful": sent, "Failed": []}
 
@@ -65,3 +78,7 @@ class _Raw:
 def record_data(event: Json) -> str:
     """Return `event` as a stream record holds it: JSON in base64."""
     return base64.b64encode(json.dumps(event).encode()).decode()
+
+
+def _is_ours(entry: Any) -> bool:
+    return entry[0] == _EVENT and isinstance(getattr(entry[1], "__self__", None), AwsAtOnce)

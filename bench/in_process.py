@@ -17,7 +17,7 @@ from whenthen.store.connection import Database
 # How the claim is told from what else a batch runs.
 CLAIMS = "for update skip locked"
 # Backends hand their counts over at most once a second; this makes them.
-_FLUSH = text("select pg_stat_force_next_flush()")
+FLUSH = text("select pg_stat_force_next_flush()")
 _COMMITS = text("select xact_commit from pg_stat_database where datname = current_database()")
 
 
@@ -42,12 +42,16 @@ class Handlers:
         self.matcher_database = process_context("stream-matcher").database
         self.executor_database = process_context("run-executor").database
 
+    def close(self) -> None:
+        self.matcher_database.close()
+        self.executor_database.close()
+
     def match(self, records: Sequence[str]) -> None:
         self._match(stream_batch(records), None)
 
     def execute(self) -> None:
         """Execute the next five of the runs whose messages were sent."""
-        batch = self._aws.messages[:RUN_BATCH]
+        batch = [message.body for message in self._aws.messages[:RUN_BATCH]]
         del self._aws.messages[:RUN_BATCH]
         self._execute(queue_batch(batch), LambdaContext())
 
@@ -77,7 +81,7 @@ def commits(database: Database) -> int:
     """Return how many transactions the database has committed by now."""
 
     def read(connection: Any) -> int:
-        connection.execute(_FLUSH)
+        connection.execute(FLUSH)
         return int(connection.execute(_COMMITS).scalar_one())
 
     return database.transact(read)

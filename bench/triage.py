@@ -89,6 +89,11 @@ class Triage:
             }
         )
 
+    def require_succeeded(self, n: int) -> None:
+        """End the bench unless there are `n` runs and all SUCCEEDED: it would measure nothing."""
+        if self.outcome() != {"SUCCEEDED": n}:
+            raise SystemExit(f"not every run succeeded: {self.outcome()}")
+
     def _event(self, record_id: UUID) -> dict[str, Any]:
         return {
             "id": str(uuid4()),

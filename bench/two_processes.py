@@ -4,22 +4,22 @@ What a run puts on the stream goes through the matcher as well, as it does in a 
 events a run.
 """
 
-import os
-import resource
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
-from multiprocessing.queues import SimpleQueue
+from multiprocessing.process import BaseProcess
+from multiprocessing.queues import Queue
+from queue import Empty
 
-from bench.aws_at_once import AwsAtOnce
+from bench.function_process import begin, own_cpu_s
 from bench.lambda_batches import LambdaContext, queue_batch, stream_batch
 
 MATCH_BATCH = 100
 RUN_BATCH = 5
 EVENTS_PER_RUN = 3
 _WAIT_S = 600.0
+_LOOK_S = 1.0
 
 _fork = get_context("spawn")
 
@@ -42,9 +42,10 @@ class Throughput:
 
 def run_in_two_processes(environ: dict[str, str], events: Sequence[str]) -> Throughput:
     """Publish `events` (base64 data, one run each) and wait until every run has been executed."""
-    records: SimpleQueue[list[str]] = _fork.SimpleQueue()
-    messages: SimpleQueue[list[str]] = _fork.SimpleQueue()
-    ended: SimpleQueue[Ended | None] = _fork.SimpleQueue()
+    # Not pipes alone: each process would wait for room in the other's, and none would read.
+    records: Queue[list[str]] = _fork.Queue()
+    messages: Queue[list[str]] = _fork.Queue()
+    ended: Queue[Ended | None] = _fork.Queue()
     n = len(events)
     processes = [
         _fork.Process(target=_match, args=(environ, n, records, messages, ended), daemon=True),
@@ -53,30 +54,40 @@ def run_in_two_processes(environ: dict[str, str], events: Sequence[str]) -> Thro
     for process in processes:
         process.start()
     for _ in processes:
-        ended.get()  # each is warm
+        _next(ended, processes)  # each is warm
     started_s = time.time()
     for start in range(0, n, MATCH_BATCH):
         records.put(list(events[start : start + MATCH_BATCH]))
-    both = [ended.get(), ended.get()]
+    both = [_next(ended, processes) for _ in processes]
     for process in processes:
         process.join(_WAIT_S)
     done = [one for one in both if one is not None]
     return Throughput(max(one.at_s for one in done) - started_s, sum(one.cpu_s for one in done))
 
 
+def _next(ended: "Queue[Ended | None]", processes: Sequence[BaseProcess]) -> Ended | None:
+    """Return what the next process says; one that died ends the bench, for it never would."""
+    while True:
+        try:
+            return ended.get(timeout=_LOOK_S)
+        except Empty:
+            if any(process.exitcode for process in processes):
+                raise SystemExit("a function's process has died") from None
+
+
 def _match(
     environ: dict[str, str],
     runs: int,
-    records: "SimpleQueue[list[str]]",
-    messages: "SimpleQueue[list[str]]",
-    ended: "SimpleQueue[Ended | None]",
+    records: "Queue[list[str]]",
+    messages: "Queue[list[str]]",
+    ended: "Queue[Ended | None]",
 ) -> None:
-    aws = _begin(environ)
+    aws = begin(environ)
     from stream_matcher.handler import lambda_handler  # noqa: PLC0415  # the environment comes first
 
     lambda_handler(stream_batch([]), None)
     ended.put(None)
-    cpu_before_s = _cpu_s()
+    cpu_before_s = own_cpu_s()
     waiting: list[str] = []
     handled = 0
     while handled < runs * EVENTS_PER_RUN:
@@ -86,24 +97,24 @@ def _match(
         lambda_handler(stream_batch(batch), None)
         handled += len(batch)
         if aws.messages:
-            messages.put(aws.messages[:])
+            messages.put([message.body for message in aws.messages])
             aws.messages.clear()
-    ended.put(Ended(time.time(), _cpu_s() - cpu_before_s))
+    ended.put(Ended(time.time(), own_cpu_s() - cpu_before_s))
 
 
 def _execute(
     environ: dict[str, str],
     runs: int,
-    records: "SimpleQueue[list[str]]",
-    messages: "SimpleQueue[list[str]]",
-    ended: "SimpleQueue[Ended | None]",
+    records: "Queue[list[str]]",
+    messages: "Queue[list[str]]",
+    ended: "Queue[Ended | None]",
 ) -> None:
-    aws = _begin(environ)
+    aws = begin(environ)
     from run_executor.handler import lambda_handler  # noqa: PLC0415  # the environment comes first
 
     lambda_handler(queue_batch([]), LambdaContext())
     ended.put(None)
-    cpu_before_s = _cpu_s()
+    cpu_before_s = own_cpu_s()
     waiting: list[str] = []
     handled = 0
     while handled < runs:
@@ -115,18 +126,4 @@ def _execute(
         if len(aws.records) >= MATCH_BATCH or handled == runs:
             records.put(aws.records[:])
             aws.records.clear()
-    ended.put(Ended(time.time(), _cpu_s() - cpu_before_s))
-
-
-def _begin(environ: dict[str, str]) -> AwsAtOnce:
-    """Make this process one of a function; its metric lines are nobody's."""
-    os.environ.update(environ)
-    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # until the process ends
-    aws = AwsAtOnce()
-    aws.install()
-    return aws
-
-
-def _cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    ended.put(Ended(time.time(), own_cpu_s() - cpu_before_s))

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -39,12 +40,36 @@ def version_of(python: str) -> str:
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def build_layer(folder: Path, python: str, version: str) -> str:
-    """Build the layer for this machine with the makefile that ships; return what it said."""
+@dataclass(frozen=True)
+class Image:
+    """What stands under /opt and /var/runtime in Lambda, and the Python that reads it."""
+
+    layer: Path
+    runtime: Path
+    python: str
+    said: str
+
+
+def build_image(folder: Path) -> Image:
+    """Build both for this machine below `folder`."""
+    python, version = host_python()
+    said = make("shared", "WhenthenLayer", folder / "layer", (python, version))
+    build_runtime(folder / "runtime", python)
+    return Image(folder / "layer" / "python", folder / "runtime", python, said)
+
+
+def build_function(folder: Path, name: str) -> None:
+    """Build a function for this machine, as `sam build` does."""
+    make("functions", name, folder, host_python())
+
+
+def make(source: str, name: str, folder: Path, interpreter: tuple[str, str]) -> str:
+    """Build a layer or a function with the makefile that ships; return what it said."""
+    python, version = interpreter
     return run(
-        ["make", "-C", "shared", "-f", str(ROOT / "layers" / "whenthen" / "Makefile")],
+        ["make", "-C", source, "-f", str(ROOT / "layers" / "whenthen" / "Makefile")],
         [
-            "build-WhenthenLayer",
+            f"build-{name}",
             f"ARTIFACTS_DIR={folder}",
             "PLATFORM=",
             f"PYTHON_VERSION={version}",
@@ -54,7 +79,7 @@ def build_layer(folder: Path, python: str, version: str) -> str:
     )
 
 
-def build_image(folder: Path, python: str) -> None:
+def build_runtime(folder: Path, python: str) -> None:
     """Install what the image has, at the versions of the lock."""
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     blocks = re.findall(r"^(?:[a-z0-9-]+==.*?)(?=^[a-z0-9-]+==|\Z)", lock, re.MULTILINE | re.DOTALL)

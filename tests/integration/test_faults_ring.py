@@ -17,10 +17,12 @@ import run_executor.handler
 import run_watchdog.handler
 import schedule_reconciler.handler
 import stream_matcher.handler
+from tests.contract.alarms import metric_of, rings
 from tests.contract.template_forms import Json, form_of, transformed
 from tests.golden import EVENTS
 from tests.integration.conftest import Aws
 from tests.integration.engine_world import World, kinesis_record
+from tests.integration.refusing_aws import each_throttled, refusing, shards_full, throttled
 from tests.integration.test_failures import UNAVAILABLE, WEBHOOK, Target
 from tests.integration.test_handlers import Remaining, metric_values, sqs_event
 from tests.integration.test_triage import NOTIFY
@@ -44,29 +46,28 @@ HANDLERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "DlqNotifierFunction": ("dlq-notifier", dlq_notifier.handler.lambda_handler),
 }
 Rung = tuple[str, str]
+Refusal = Callable[[Json], tuple[int, Json]]
 
 
 @pytest.fixture(scope="module")
-def watched() -> set[Rung]:
-    """What a deployment's alarms watch: (service or resource, metric)."""
-    found = set()
-    for resource in form_of(transformed(), {})["Resources"].values():
-        if resource["Type"] == "AWS::CloudWatch::Alarm":
-            for metric in metrics_of(resource["Properties"]):
-                (dimension,) = metric["Dimensions"]
-                found.add((named(dimension["Value"]), metric["MetricName"]))
-    return found
+def alarms() -> dict[str, Json]:
+    """A deployment's alarms by their names."""
+    return {
+        name: resource["Properties"]
+        for name, resource in form_of(transformed(), {})["Resources"].items()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+    }
+
+
+@pytest.fixture(scope="module")
+def watched(alarms: dict[str, Json]) -> set[Rung]:
+    """What the alarms watch: (service or resource, metric)."""
+    return {metric_of(metric) for alarm in alarms.values() for metric in metrics_of(alarm)}
 
 
 def metrics_of(alarm: Json) -> list[Json]:
     added = [part["MetricStat"]["Metric"] for part in alarm.get("Metrics", [])[1:]]
     return added or [alarm]
-
-
-def named(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return str(value["Ref"] if "Ref" in value else value["Fn::GetAtt"][0])
 
 
 @pytest.fixture
@@ -228,3 +229,85 @@ def test_a_message_that_a_queue_gave_up_on_rings(
     call("DlqNotifierFunction", sqs_event("no message of ours"), world)
     assert metric_values(capsys.readouterr().out) == {"automations.poison_messages": 1}
     assert ("dlq-notifier", "automations.poison_messages") in watched
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "refusal", "function", "prepare", "metric", "alarm"),
+    [
+        pytest.param(
+            *("SQS", throttled, "StreamMatcherFunction", match),
+            *("automations.enqueue_failed", "RunsUnsentAlarm"),
+            id="the run queue refuses calls",
+        ),
+        pytest.param(
+            *("SQS", each_throttled, "StreamMatcherFunction", match),
+            *("automations.enqueue_failed", "RunsUnsentAlarm"),
+            id="the run queue refuses messages",
+        ),
+        pytest.param(
+            *("SQS", each_throttled, "RunExecutorFunction", die),
+            *("automations.notice_failed", "NoticesUnsentAlarm"),
+            id="the notice queue refuses messages",
+        ),
+        pytest.param(
+            *("KINESIS", shards_full, "RunExecutorFunction", update),
+            *("automations.publish_failed", "EventsUnpublishedAlarm"),
+            id="the stream's shards are full",
+        ),
+    ],
+)
+def test_a_queue_that_takes_nothing_more_rings_in_the_third_minute(
+    world: World,
+    alarms: dict[str, Json],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    endpoint: str,
+    refusal: Refusal,
+    function: str,
+    prepare: Callable[[World], Any],
+    metric: str,
+    alarm: str,
+) -> None:
+    service = HANDLERS[function][0]
+    event = prepare(world)
+    capsys.readouterr()
+    with refusing(refusal) as url:
+        monkeypatch.setenv(f"AWS_ENDPOINT_URL_{endpoint}", url)
+        call(function, event, world)
+    lost = metric_values(capsys.readouterr().out)[metric]
+    assert lost >= 1
+    minutes = [lost, None, lost]
+    assert not rings(alarms[alarm], {(service, metric): minutes})
+    assert rings(alarms[alarm], {(service, metric): [*minutes, lost]})
+    # Five minutes later it is over.
+    assert not rings(alarms[alarm], {(service, metric): [*minutes, lost, *[None] * 5]})
+
+
+def test_what_several_functions_could_not_send_is_added_up(alarms: dict[str, Json]) -> None:
+    metric = "automations.enqueue_failed"
+    series = {
+        ("stream-matcher", metric): [1, None, None],
+        ("run-watchdog", metric): [None, 1, 1],
+    }
+    assert rings(alarms["RunsUnsentAlarm"], series)
+    assert not rings(alarms["RunsUnsentAlarm"], {("run-watchdog", metric): [None, 1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("alarm", "queue", "age_max_s"),
+    [
+        ("RunQueueAlarm", "RunQueue", 1_800),
+        ("NoticeQueueAlarm", "NoticeQueue", 600),
+        ("DeadLetterQueueAlarm", "DeadLetterQueue", 600),
+    ],
+)
+def test_a_queue_whose_messages_only_grow_older_rings_after_five_minutes(
+    alarms: dict[str, Json], alarm: str, queue: str, age_max_s: int
+) -> None:
+    # So does one with 120,000 messages in flight, the most there can be: no worker gets another.
+    metric = (queue, "ApproximateAgeOfOldestMessage")
+    late = float(age_max_s + 1)
+    assert not rings(alarms[alarm], {metric: [age_max_s] * 5})
+    assert not rings(alarms[alarm], {metric: [age_max_s, *[late] * 4]})
+    assert rings(alarms[alarm], {metric: [late] * 5})
