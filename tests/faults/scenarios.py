@@ -19,6 +19,7 @@ UPDATE = {
     "config": {"recordId": "from_trigger", "propertyValues": {"Status": "C"}},
 }
 NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "told"}}
+MISSING = {"type": "DELETE_RECORD", "config": {"recordId": str(new_id())}}
 DAY_S = 86_400
 # Past the lease of a claim, and the margin after which its row wakes.
 LEASE_OVER_S = 231
@@ -117,6 +118,17 @@ def execute(
 ) -> Invocation:
     bodies = waiting_runs(stand, world, actions, count=count, condition=condition)
     return Invocation("run-executor", sqs_event(bodies), remaining_s=remaining_s)
+
+
+def execute_on_one_record(stand: Stand, world: World) -> Invocation:
+    """Let one event start two runs whose second steps update its record: they cannot share it."""
+    for _ in range(2):
+        world.add_automation([NOTIFY, UPDATE, NOTIFY])
+    world.match(world.created_event(world.add_record(Status="A"), Status="A"))
+    mine = {encode(run_id) for run_id in run_ids(world)}
+    bodies = [body for body in stand.take_messages("RUN_QUEUE_URL") if body in mine]
+    assert len(bodies) == 2, bodies
+    return Invocation("run-executor", sqs_event(bodies))
 
 
 def execute_suspects(stand: Stand, world: World) -> Invocation:
@@ -252,6 +264,16 @@ SCENARIOS: dict[str, Scenario] = {
     "data steps of three runs": Scenario(
         partial(execute, actions=[UPDATE, NOTIFY], count=3), {"SUCCEEDED": 3}
     ),
+    "three data steps of two runs, then outside": Scenario(
+        partial(execute, actions=[NOTIFY, UPDATE, NOTIFY, hook("ok")], count=2), {"SUCCEEDED": 2}
+    ),
+    "three data steps of two runs, then one that is refused": Scenario(
+        partial(execute, actions=[NOTIFY, UPDATE, NOTIFY, MISSING], count=2), {"FAILED": 2}
+    ),
+    "three data steps, then a delay begins": Scenario(
+        partial(execute, actions=[NOTIFY, UPDATE, NOTIFY, delay(60), NOTIFY]), {"SUCCEEDED": 1}
+    ),
+    "data steps that go one by one": Scenario(execute_on_one_record, {"SUCCEEDED": 2}),
     "outside step, data step": Scenario(
         partial(execute, actions=[hook("ok"), NOTIFY]), {"SUCCEEDED": 1}
     ),

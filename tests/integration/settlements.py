@@ -49,7 +49,7 @@ def goes_on(world: StoreWorld, held: Held) -> Settlement:
         held,
         RunStatus.RUNNING,
         next_action=1,
-        step=done(held),
+        steps=[done(held)],
         next_step=NextStep(held.action_ids[1], 1, TYPE),
         lines=[LogLine("info", "one"), LogLine("warn", "two", {"n": 1})],
         events=[event_of(world)],

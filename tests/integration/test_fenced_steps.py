@@ -42,14 +42,25 @@ def told(world: World) -> int:
     return len(world.sql("select 1 from notifications"))
 
 
+def take(world: World, progress: RunProgress) -> list[RunProgress]:
+    return take_data_steps(world.context, [progress])
+
+
 def test_a_data_step_that_the_row_has_left_is_not_taken_again(world: World) -> None:
-    ahead, behind = start(world, [NOTIFY, NOTIFY])
-    assert take_data_steps(world.context, [ahead]) == [ahead]
-    assert take_data_steps(world.context, [behind]) == []
+    ahead, behind = start(world, [NOTIFY, CALL, NOTIFY])
+    (further,) = take(world, ahead)
+    assert (further.index, ahead.index) == (1, 0)
+    assert take(world, behind) == []
     assert told(world) == 1
-    assert world.the_run()["next_action"] == 1
-    assert take_data_steps(world.context, [ahead]) == []
+    run = world.the_run()
+    assert (run["status"], run["next_action"]) == ("RUNNING", 1)
+
+
+def test_data_steps_that_one_transaction_has_taken_are_not_taken_again(world: World) -> None:
+    ahead, behind = start(world, [NOTIFY, NOTIFY])
+    assert take(world, ahead) == []
     assert world.the_run()["status"] == "SUCCEEDED"
+    assert take(world, behind) == []
     assert told(world) == 2
 
 

@@ -155,7 +155,7 @@ class RunLifecycle(RuleBasedStateMachine):
             lease=lease,
             status=RunStatus.SUCCEEDED,
             next_action=next_action + 1,
-            step=StepResult(action_id, next_action, "CREATE_PAGE", StepStatus.SUCCEEDED, 1),
+            steps=[StepResult(action_id, next_action, "CREATE_PAGE", StepStatus.SUCCEEDED, 1)],
         )
 
     @rule(run_id=runs)

@@ -89,7 +89,7 @@ def test_case_037_of_two_workers_that_think_the_run_is_theirs_one_writes(
         def work(connection: Any) -> bool:
             if not hold(connection, [held.run_id], held.lease):
                 return False
-            end = move(world, held, RunStatus.SUCCEEDED, step=done(held, output={"n": n}))
+            end = move(world, held, RunStatus.SUCCEEDED, steps=[done(held, output={"n": n})])
             moved, _ = settle(connection, [end])
             return bool(moved)
 

@@ -59,7 +59,7 @@ def test_a_retry_is_due_after_its_delay_and_counted(world: StoreWorld) -> None:
             world,
             held,
             RunStatus.PENDING,
-            step=failed(held),
+            steps=[failed(held)],
             due_in_s=64,
             wake_in_s=124,
             counts_retry=True,
@@ -103,7 +103,7 @@ def test_case_055_only_a_finished_step_ends_a_row_of_crashes(
     held = world.running()
     world.change(held.run_id, "crash_count = 3")
     step = {"done": done(held), "failed": failed(held), None: None}[result]
-    settled(world, move(world, held, status, step=step))
+    settled(world, move(world, held, status, steps=[step] if step else []))
     assert world.row(held.run_id)["crash_count"] == crash_count
 
 

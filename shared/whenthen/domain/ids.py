@@ -1,6 +1,7 @@
 """Ids: UUIDv7, made from a given time and given random bytes, and read from text."""
 
 import re
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
@@ -22,4 +23,15 @@ def uuid7(unix_ms: int, random: bytes) -> UUID:
 
 def parse_id(text: str) -> UUID | None:
     """Return the id that `text` writes in its usual form of 36 characters, else None."""
-    return UUID(text) if _TEXT.fullmatch(text) else None
+    return known_id(text) if _TEXT.fullmatch(text) else None
+
+
+@lru_cache(maxsize=4096)
+def known_id(text: str) -> UUID:
+    """Return the id that `text`, which is surely one, writes; the same few are read all the time.
+
+    Raises:
+        ValueError: it is none.
+
+    """
+    return UUID(text)

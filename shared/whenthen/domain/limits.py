@@ -135,8 +135,14 @@ CHAINED_RUNS_PER_DAY_DEFAULT: Final = 10_000
 WORKER_CONCURRENCY_DEFAULT: Final = 5
 MATCH_CHUNK_MAX_RUNS: Final = 1_000
 MATCH_CHUNK_MAX_BYTES: Final = 4 * 1024 * 1024
-# Grouped data steps give up a lock at once and go alone instead (milliseconds).
+# Data steps that share a transaction give up a lock at once, and the whole after so many seconds;
+# then each goes alone.
 GROUP_LOCK_TIMEOUT_MS: Final = 50
+GROUP_TIMEOUT_S: Final = 5
+# A transaction goes on to so many steps of each run while it is this young: whoever waits for its
+# rows waits LOCK_TIMEOUT_MS.
+GROUP_STEPS_MAX: Final = 10
+GROUP_GOES_ON_S: Final = 2
 LOCK_TIMEOUT_MS: Final = 5_000
 
 # -- keeping

@@ -25,9 +25,10 @@ from whenthen.engine.context import Context
 from whenthen.engine.data_steps import take_data_steps
 from whenthen.engine.outside_steps import Stragglers, take_outside_step
 from whenthen.engine.prepare_step import record_properties
+from whenthen.engine.remaining_time import with_time
 from whenthen.engine.run_progress import RunProgress, begin
 from whenthen.engine.send import send_runs
-from whenthen.engine.step_settlements import continued, released, stopped
+from whenthen.engine.step_settlements import released, stopped
 from whenthen.store import run_claims
 from whenthen.store.run_claims import ClaimedRun, WaitingRun
 from whenthen.store.run_settlements import Settlement
@@ -38,8 +39,6 @@ _log = logging.getLogger("whenthen.execute")
 _NEWER_WAIT_S = 60
 # A run that could not find out whether it overlaps asks again after so long.
 _UNSURE_WAIT_S = 5
-# Time that recording a step may need after its action has used its whole timeout.
-_RECORDING_S = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +82,14 @@ def _execute_together(
     remaining_s: Callable[[], float],
     stragglers: Stragglers,
 ) -> None:
+    if not claimed:
+        return
     runs = _admit(context, claimed, lease)
     group, outside = _split(runs)
     with ThreadPoolExecutor(max_workers=max(1, len(runs))) as pool:
         alone = partial(_take_alone, context, remaining_s=remaining_s, stragglers=stragglers)
         pending = [pool.submit(alone, progress) for progress in outside]
-        while group := _with_time(context, group, remaining_s):
+        while group := with_time(context, group, remaining_s):
             group, outside = _split(_guarded(partial(take_data_steps, context), group))
             pending += [pool.submit(alone, progress) for progress in outside]
         for future in pending:
@@ -96,7 +97,7 @@ def _execute_together(
 
 
 def _split(runs: Sequence[RunProgress]) -> tuple[list[RunProgress], list[RunProgress]]:
-    """Return the runs whose present step is a data step, and the others, each asked once.
+    """Return the runs whose present steps may be taken together, and the others, each asked once.
 
     A run that is handed to a thread moves on at once: asked again, it would be found on both sides
     and its next step taken twice.
@@ -104,7 +105,8 @@ def _split(runs: Sequence[RunProgress]) -> tuple[list[RunProgress], list[RunProg
     group: list[RunProgress] = []
     outside: list[RunProgress] = []
     for progress in runs:
-        (group if _is_data(progress) else outside).append(progress)
+        together = _is_data(progress) and not progress.needs_time
+        (group if together else outside).append(progress)
     return group, outside
 
 
@@ -187,16 +189,6 @@ def _is_data(progress: RunProgress) -> bool:
     return registry.is_data_action(progress.action.type)
 
 
-def _with_time(
-    context: Context, runs: Sequence[RunProgress], remaining_s: Callable[[], float]
-) -> list[RunProgress]:
-    """Return those of `runs` whose next step fits; the others are given back to be continued."""
-    left_s = remaining_s() - _RECORDING_S
-    fitting = [progress for progress in runs if progress.action.timeout_s <= left_s]
-    commit(context, [continued(progress) for progress in runs if progress not in fitting])
-    return fitting
-
-
 def _take_alone(
     context: Context,
     progress: RunProgress,
@@ -205,7 +197,7 @@ def _take_alone(
     stragglers: Stragglers,
 ) -> None:
     runs = [progress]
-    while runs := _with_time(context, runs, remaining_s):
+    while runs := with_time(context, runs, remaining_s):
         if _is_data(runs[0]):
             runs = _guarded(partial(take_data_steps, context), runs)
         else:

@@ -46,7 +46,7 @@ def succeeded(
         next_action=len(progress.actions),
         output=capped,
     )
-    return replace(ending, step=last)
+    return replace(ending, steps=[last] if last else [])
 
 
 def skipped(
@@ -81,7 +81,9 @@ def failed(
         error=body,
     )
     return replace(
-        ending, step=step, untried_action_id=None if step else progress.claimed_action_id
+        ending,
+        steps=[step] if step else [],
+        untried_action_id=None if step else progress.claimed_action_id,
     )
 
 
@@ -98,7 +100,12 @@ def dead_lettered(
         attempts=error.attempts,
     )
     ending = _end(progress, RunStatus.DEAD_LETTER, lines=[*lines, line], error=body)
-    return replace(ending, step=step, death=death, wake_in_s=float(limits.NOTICE_WAKE_S))
+    return replace(
+        ending,
+        steps=[step] if step else [],
+        death=death,
+        wake_in_s=float(limits.NOTICE_WAKE_S),
+    )
 
 
 def _end(  # noqa: PLR0913  # one parameter for each part of an end

@@ -1,6 +1,7 @@
 """One run in the hands of this worker: what it is pinned to, and how far it has come."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import monotonic
@@ -47,6 +48,11 @@ class RunProgress:
     secrets: set[tuple[str, str]] = field(default_factory=set, repr=False)
     # Names of secrets that a run which a person has retried may have sent before; None: not read.
     former_secrets: frozenset[str] | None = None
+    # Each further data step has a transaction of its own: one that carried more has failed, or a
+    # worker has died with the run.
+    one_by_one: bool = False
+    # Its present step has failed in a hurry, and is to be taken where it holds nobody up.
+    needs_time: bool = False
 
     @property
     def id(self) -> UUID:
@@ -93,7 +99,7 @@ class RunProgress:
     @property
     def secret_values(self) -> list[str]:
         """The values that nothing written down of this run may show, in a constant order."""
-        return sorted(value for _, value in self.secrets)
+        return sorted(value for _, value in self.secrets) if self.secrets else []
 
     @property
     def elapsed_ms(self) -> int:
@@ -108,11 +114,18 @@ class RunProgress:
         self.start_logged = True
         self.pending_lines = []
 
+    def ahead(self, step: FinishedStep) -> "RunProgress":
+        """Return the progress that this one becomes once `step` is committed."""
+        further = copy(self)
+        further.finished = dict(self.finished)
+        further.finish_step(step)
+        return further
+
 
 def begin(run: ClaimedRun, lease: UUID) -> RunProgress:
     """Return the progress of a run that was claimed and read just now."""
     by_id = {step.action_id: step for step in run.steps}
-    progress = RunProgress(run, lease, attempt=1, finished={})
+    progress = RunProgress(run, lease, attempt=1, finished={}, one_by_one=run.crash_count > 0)
     for action in progress.actions:
         step = by_id.get(action.id)
         if step is not None and step.status == StepStatus.SUCCEEDED:
@@ -129,11 +142,13 @@ def begin(run: ClaimedRun, lease: UUID) -> RunProgress:
 
 def resume(progress: RunProgress, run: ClaimedRun) -> RunProgress:
     """Return the progress of `run`, read anew under the same lease after a doubtful commit."""
+    begun = begin(run, progress.lease)
     return replace(
-        begin(run, progress.lease),
-        start_logged=True,
+        begun,
+        start_logged=progress.start_logged or begun.index != progress.index,
         secrets=progress.secrets,
         former_secrets=progress.former_secrets,
+        one_by_one=progress.one_by_one,
     )
 
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, assert_never
 from uuid import UUID
 
@@ -118,7 +119,7 @@ def step_waits(progress: RunProgress, wait: Wait) -> Settlement:
         lease=progress.lease,
         status=RunStatus.PENDING,
         next_action=progress.index,
-        step=_result(progress, StepStatus.WAITING),
+        steps=[_result(progress, StepStatus.WAITING)],
         due_in_s=wait.wait_s,
         due_at=wait.resume_at,
         wake_in_s=pending_wake(wait.wait_s).wake_in_s,
@@ -187,7 +188,7 @@ def _goes_on(
         lease=progress.lease,
         status=RunStatus.RUNNING,
         next_action=following.index,
-        step=step,
+        steps=[step],
         next_step=NextStep(following.id, following.index, following.type.value),
         lines=[*lines, started],
         events=list(success.events),
@@ -204,7 +205,7 @@ def _retries(
         lease=progress.lease,
         status=RunStatus.PENDING,
         next_action=progress.index,
-        step=step,
+        steps=[step],
         due_in_s=delay_s,
         wake_in_s=wake.wake_in_s,
         counts_retry=True,
@@ -249,6 +250,7 @@ def _result(
         output=output,
         error=error,
         ms=ms,
+        over_s=monotonic(),
     )
 
 

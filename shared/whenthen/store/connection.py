@@ -12,6 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine, ExceptionContext, make_url
 
 from whenthen.domain import json_text, limits
+from whenthen.domain.ids import known_id
 from whenthen.store.pipelined import PipelinedConnection, PipelinedCursor
 from whenthen.store.trust import trusting_context
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Credentials = tuple[str, str | None]
 
-# The type of an instant in the server's catalogue.
+# The types of an instant and of an id in the server's catalogue.
 TIMESTAMPTZ = 1184
+UUID_TYPE = 2950
 # A server that does not answer at all: the socket gives up (connect, and every read unless told).
 SOCKET_TIMEOUT_S = 40
 SERVER_FIRST_S = 2
@@ -161,6 +163,7 @@ class Database:
         # The driver tries one format after another with strptime; the standard library's reader
         # of ISO 8601 is twenty times as fast.
         connection.register_in_adapter(TIMESTAMPTZ, datetime.fromisoformat)
+        connection.register_in_adapter(UUID_TYPE, known_id)
         return connection
 
     def _arguments(self) -> dict[str, Any]:

@@ -112,6 +112,10 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         """Give up on an answer, from now on, after that many seconds."""
         self._usock.settimeout(answer_s)
 
+    def commit(self) -> None:
+        """Commit by one plain message: there is nothing to parse, bind or describe."""
+        self.execute_simple("commit")
+
     def close(self) -> None:
         """Close the socket; that a peer which is gone already cannot be told is no error."""
         with suppress(InterfaceError):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -28,9 +29,10 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What became of the tried step: SUCCEEDED with its output and ms, or FAILED with its error.
+    """What became of a tried step: SUCCEEDED with its output and ms, or FAILED with its error.
 
-    WAITING: a DELAY, which is over when its run is due.
+    WAITING: a DELAY, which is over when its run is due. `over_s` is the moment of the monotonic
+    clock at which it came to that; without one it is now.
     """
 
     action_id: UUID
@@ -41,6 +43,7 @@ class StepResult:
     output: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
     ms: int | None = None
+    over_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ class Settlement:
     # RUNNING: goes on. PENDING: given back. Else: the end.
     status: RunStatus
     next_action: int
-    step: StepResult | None = None
+    # The steps that were tried in this transaction, in order: all but the last have SUCCEEDED.
+    steps: Sequence[StepResult] = ()
     next_step: NextStep | None = None
     # The action whose attempt was counted by the claim but never made: taken back.
     untried_action_id: UUID | None = None
@@ -132,9 +136,9 @@ def settle(
     """
     if not settlements:
         return frozenset(), []
-    rows = connection.execute(
-        _SETTLE, {"moves": json_text.dumps([_row(move) for move in settlements])}
-    ).all()
+    now_s = monotonic()
+    moves = json_text.dumps([_row(move, now_s) for move in settlements])
+    rows = connection.execute(_SETTLE, {"moves": moves}).all()
     moved = frozenset(row.run_id for row in rows if row.event_id is None)
     _tell_schedules(connection, [move for move in settlements if move.run_id in moved])
     instants = {row.event_id: row.occurred_at for row in rows if row.event_id is not None}
@@ -144,13 +148,14 @@ def settle(
 
 # Everything joins `moved`, so whatever a settlement holds is written with the run's move or not at
 # all. An end that follows a death whose notice is not out yet stays awake for that notice. The
-# step's own rows come in as JSON columns and are opened up here. A line whose `dueAt` is null gets
-# the instant that the database has just decided on. An end leaves no step waiting.
+# steps' own rows come in as JSON columns and are opened up here. A step behind the first one has
+# no row that tells when it was started. A line whose `dueAt` is null gets the instant that the
+# database has just decided on. An end leaves no step waiting.
 _SETTLE = prepared(
     f"""
     with move as materialized (
         select * from jsonb_to_recordset(cast(:moves as jsonb)) as m(
-            run_id uuid, lease uuid, status text, next_action integer, step jsonb, next_step jsonb,
+            run_id uuid, lease uuid, status text, next_action integer, steps jsonb, next_step jsonb,
             untried_action_id uuid, due_in_s float8, due_at timestamptz, wake_in_s float8,
             counts_retry boolean, counts_crash boolean, death integer, terminal boolean,
             output jsonb, error jsonb, lines jsonb, events jsonb)
@@ -159,7 +164,7 @@ _SETTLE = prepared(
         update automation_runs r
         set status = m.status, next_action = m.next_action,
             retry_count = r.retry_count + cast(m.counts_retry as integer),
-            crash_count = case when m.step ->> 'status' = 'SUCCEEDED' then 0
+            crash_count = case when m.steps @> '[{{"status": "SUCCEEDED"}}]' then 0
                 else r.crash_count + cast(m.counts_crash as integer) end,
             deaths = coalesce(m.death, r.deaths),
             due_at = coalesce(m.due_at, whenthen_now() + interval '1 second' * m.due_in_s,
@@ -174,22 +179,25 @@ _SETTLE = prepared(
             output = m.output, error = m.error
         from move m
         where r.id = m.run_id and r.status = 'RUNNING' and r.lease_token = m.lease
-        returning r.id, r.generation, r.due_at, m.terminal, m.step, m.next_step,
+        returning r.id, r.generation, r.due_at, m.terminal, m.steps, m.next_step,
             m.untried_action_id, m.lines, m.events
     ),
     tried as (
         insert into automation_run_steps as s (run_id, generation, action_id, index, type, status,
-            attempts, output, error, ms, resume_at, finished_at)
+            attempts, output, error, ms, resume_at, started_at, finished_at)
         select moved.id, moved.generation, t.action_id, t.index, t.type, t.status, t.attempts,
             t.output, t.error, t.ms, case when t.status = 'WAITING' then moved.due_at end,
-            case when t.status <> 'WAITING' then whenthen_now() end
-        from moved, jsonb_to_record(moved.step) as t(action_id uuid, index integer, type text,
-            status text, attempts integer, output jsonb, error jsonb, ms integer)
-        where moved.step is not null
+            ended.at - interval '1 millisecond' * coalesce(t.ms, 0),
+            case when t.status <> 'WAITING' then ended.at end
+        from moved, jsonb_to_recordset(moved.steps) as t(action_id uuid, index integer, type text,
+            status text, attempts integer, output jsonb, error jsonb, ms integer, over_ms integer),
+            lateral (select whenthen_now() - interval '1 millisecond' * t.over_ms as at) ended
         on conflict (run_id, generation, action_id) do update
             set status = excluded.status, attempts = excluded.attempts, output = excluded.output,
                 error = excluded.error, ms = excluded.ms, finished_at = excluded.finished_at,
-                resume_at = coalesce(excluded.resume_at, s.resume_at)
+                resume_at = coalesce(excluded.resume_at, s.resume_at),
+                started_at = case when s.status = 'FAILED' then excluded.started_at
+                    else s.started_at end
             where s.status <> 'SUCCEEDED'
     ),
     started as (
@@ -247,13 +255,13 @@ def _tell_schedules(connection: Connection, moved: Sequence[Settlement]) -> None
     active_runs.free(connection, freed)
 
 
-def _row(move: Settlement) -> dict[str, Any]:
+def _row(move: Settlement, now_s: float) -> dict[str, Any]:
     return {
         "run_id": str(move.run_id),
         "lease": str(move.lease),
         "status": move.status.value,
         "next_action": move.next_action,
-        "step": _step_row(move.step) if move.step else None,
+        "steps": [_step_row(step, now_s) for step in move.steps],
         "next_step": _next_row(move.next_step) if move.next_step else None,
         "untried_action_id": str(move.untried_action_id) if move.untried_action_id else None,
         "due_in_s": move.due_in_s,
@@ -272,7 +280,7 @@ def _row(move: Settlement) -> dict[str, Any]:
     }
 
 
-def _step_row(step: StepResult) -> dict[str, Any]:
+def _step_row(step: StepResult, now_s: float) -> dict[str, Any]:
     return {
         "action_id": str(step.action_id),
         "index": step.index,
@@ -282,6 +290,7 @@ def _step_row(step: StepResult) -> dict[str, Any]:
         "output": step.output,
         "error": step.error,
         "ms": step.ms,
+        "over_ms": 0 if step.over_s is None else round((now_s - step.over_s) * 1000),
     }
 
 

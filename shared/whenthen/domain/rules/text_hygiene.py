@@ -15,21 +15,35 @@ def clean(value: Any) -> tuple[Any, bool]:
     Keys are cleaned too; of keys that thereby become equal the last wins. A value without unfit
     characters is returned as it is, not copied.
     """
+    return (value, False) if _is_fit(value) else (_cleaned(value), True)
+
+
+def _is_fit(value: Any) -> bool:
+    """Return whether there is nothing to clean, without the pairs that cleaning builds."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            if _is_unfit(item):
+                return False
+        elif isinstance(item, dict):
+            left += item
+            left += item.values()
+        elif isinstance(item, list):
+            left += item
+    return True
+
+
+def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
-        return _clean_text(value)
+        return _UNFIT.sub("\ufffd", value)
     if isinstance(value, dict):
-        pairs = [(clean(key), clean(item)) for key, item in value.items()]
-        changed = any(key[1] or item[1] for key, item in pairs)
-        return ({key[0]: item[0] for key, item in pairs}, True) if changed else (value, False)
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
     if isinstance(value, list):
-        items = [clean(item) for item in value]
-        changed = any(item_changed for _, item_changed in items)
-        return ([item for item, _ in items], True) if changed else (value, False)
-    return value, False
+        return [_cleaned(item) for item in value]
+    return value
 
 
-def _clean_text(text: str) -> tuple[str, bool]:
+def _is_unfit(text: str) -> bool:
     # ASCII text, by far the commonest, is known to hold no surrogate without a look at it.
-    if "\0" not in text and (text.isascii() or not _UNFIT.search(text)):
-        return text, False
-    return _UNFIT.sub("\ufffd", text), True
+    return "\0" in text or (not text.isascii() and _UNFIT.search(text) is not None)
