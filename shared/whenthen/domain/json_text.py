@@ -37,14 +37,17 @@ def loads(text: str | bytes, *, max_depth: int = limits.JSON_MAX_DEPTH) -> Any:
 
     """
     try:
-        value = _STRANGERS.decode(text if isinstance(text, str) else text.decode("utf-8-sig"))
+        decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
+        value = _STRANGERS.decode(decoded)
     except UnicodeDecodeError as error:
         raise JsonError("encoding", f"not UTF-8 at byte {error.start}") from error
     except json.JSONDecodeError as error:
         raise JsonError("syntax", f"{error.msg} at character {error.pos}") from error
     except RecursionError as error:
         raise _too_deep(max_depth) from error
-    _check_depth(value, max_depth)
+    # So few brackets cannot be nested too deep, wherever they stand.
+    if decoded.count("[") + decoded.count("{") > max_depth:
+        _check_depth(value, max_depth)
     return value
 
 

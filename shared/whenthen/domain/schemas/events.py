@@ -96,9 +96,11 @@ def read_event(data: bytes, arrived_at: datetime, fallback_id: str) -> Event:
 
     """
     try:
-        raw, sanitized = clean(json_text.loads(data, max_depth=limits.EVENT_MAX_DEPTH))
+        raw = json_text.loads(data, max_depth=limits.EVENT_MAX_DEPTH)
     except json_text.JsonError as error:
         raise EventUnreadableError(f"not JSON: {error}") from error
+    # What is unfit cannot stand in JSON text as it is, only as an escape.
+    raw, sanitized = clean(raw) if b"\\" in data else (raw, False)
     envelope = _object(raw, "the record")
     workspace_id = _id(envelope, "workspaceId")
     outbox_id = None if envelope.get("outboxId") is None else _id(envelope, "outboxId")
