@@ -11,7 +11,7 @@ SOAK_MINUTES ?= 10
 # What the Lambda runtime brings itself, and the layer therefore does not.
 IN_RUNTIME := boto3 botocore s3transfer urllib3
 
-.PHONY: setup run build test test-artifacts bench soak lint format lock clean
+.PHONY: setup run build test test-artifacts test-browser bench soak lint format lock clean
 
 setup: $(VENV)/.installed
 
@@ -48,14 +48,22 @@ test: lint
 test-artifacts: build
 	WHENTHEN_UV="$(abspath $(UV))" $(PYTEST) -n 0 -s tests/artifacts
 
+# The console in Debian's Chromium, against the stack on this machine. WHENTHEN_SCREENSHOTS=1 makes
+# docs/images anew.
+test-browser: setup
+	tests/browser/prepare
+	$(PYTEST) -n 0 tests/browser
+
 # The whole fault matrix, a long random soak, long state machines, a stack without each of its
-# permissions, 100,000 schedules at one instant: of these `make test` draws a part.
+# permissions, 100,000 schedules at one instant, every combination of the template's conditions, the
+# release before on this one's schema: of these `make test` draws a part.
 soak: setup
 	WHENTHEN_SOAK_MINUTES=$(SOAK_MINUTES) WHENTHEN_FAULTS=all WHENTHEN_CASES_PER_ROUTE=500 \
 		WHENTHEN_SCHEDULES=100000 $(PYTEST) -n $(WORKERS) --dist loadgroup \
 		tests/faults tests/integration/test_run_lifecycle.py tests/e2e/test_stack_permissions.py \
 		tests/integration/http_api/test_http_schemathesis.py \
-		tests/integration/test_schedule_load.py tests/integration/test_schedule_calendar.py
+		tests/integration/test_schedule_load.py tests/integration/test_schedule_calendar.py \
+		tests/contract/test_template_lint.py tests/integration/test_previous_release.py
 
 # Quiet the machine first: CPU seconds drift by a third beside other work.
 bench: setup
@@ -68,4 +76,4 @@ lock: $(UV)
 		--generate-hashes --no-annotate --no-header --no-emit-index-url --quiet -o layers/whenthen/requirements.lock
 
 clean:
-	rm -rf $(VENV) .whenthen .aws-sam .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .whenthen .aws-sam build .pytest_cache .mypy_cache .ruff_cache

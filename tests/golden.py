@@ -6,6 +6,7 @@ The story does not know how functions are invoked: by a call, or as the artifact
 
 import base64
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -144,6 +145,11 @@ def is_created(scene: Scene, answer: Any) -> None:
     )
 
 
+def is_shown(_scene: Scene, answer: Any) -> None:
+    assert answer["statusCode"] == 200, answer
+    assert re.search(r'src="/console/[0-9a-f]{16}/app\.js"', answer["body"])
+
+
 def is_matched(scene: Scene, answer: Any) -> None:
     assert answer == {"batchItemFailures": []}
     (run,) = scene.sql("select id, status from automation_runs")
@@ -191,6 +197,7 @@ STORY: tuple[tuple[str, str, Callable[[Scene, Any], None]], ...] = (
     ("bootstrap.json", "DbMigratorFunction", is_refused),
     ("cloudformation_create.json", "DbMigratorFunction", is_answered_to_cloudformation),
     ("http_create_automation.json", "HttpApiFunction", is_created),
+    ("http_console.json", "HttpApiFunction", is_shown),
     ("stream_record_created.json", "StreamMatcherFunction", is_matched),
     ("queue_run.json", "RunExecutorFunction", is_executed),
     ("schedule_tick.json", "ScheduleReconcilerFunction", is_ticked),

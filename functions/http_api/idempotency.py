@@ -29,7 +29,10 @@ _STILL_CLAIMED: Final = "DB_TRANSIENT_55P03"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a route answers, before it is put on the wire: a status and a JSON body, or None."""
+    """What a route answers, before it is put on the wire: a status and a body.
+
+    The body is a JSON value, a file (`Served`), or None.
+    """
 
     status: int
     body: Any

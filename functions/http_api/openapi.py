@@ -91,6 +91,11 @@ def _successes(entry: Route, schemas: Schemas) -> dict[str, Any]:
         response["content"] = _json(page_schema(contract["lists"]), schemas)
     elif contract.get("answers"):
         response["content"] = _json(reference(contract["answers"]), schemas)
+    elif "serves" in contract:
+        text = {"schema": {"type": "string"}, "example": "…"}
+        response["content"] = dict.fromkeys(contract["serves"], text)
+        unchanged = {"description": "What If-None-Match names.", "headers": REQUEST_ID}
+        return {str(entry.status): response, "304": unchanged}
     statuses = sorted({entry.status, contract.get("also_status", entry.status)})
     return {str(status): response for status in statuses}
 

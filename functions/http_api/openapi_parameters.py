@@ -16,6 +16,8 @@ _ID: Final[dict[str, Any]] = {
 }
 # Variables that are no ids.
 _VARIABLES: Final[dict[str, Any]] = {
+    "build": {"type": "string", "pattern": "^[0-9a-f]{16}$", "examples": ["5d2f8c6a1b2019ca"]},
+    "file": {"type": "string", "pattern": "^[a-z_]{1,40}\\.(css|js|svg)$", "examples": ["app.js"]},
     "name": {"type": "string", "pattern": "^[A-Z][A-Z0-9_]{0,63}$", "examples": ["CRM_KEY"]},
     "token": {"type": "string", "pattern": "^[A-Za-z0-9_-]{32,86}$", "examples": ["q83v" * 8]},
     "version": {"type": "integer", "minimum": 1, "maximum": 999_999_999, "examples": [3]},

@@ -10,6 +10,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError as Unkn
 from http_api import (
     routes_audit,
     routes_automations,
+    routes_console,
     routes_databases,
     routes_definitions,
     routes_dry_run,
@@ -36,6 +37,7 @@ from http_api.dispatch import carry_out
 from http_api.errors import MethodNotAllowedError, answer_to
 from http_api.request import read_event
 from http_api.routing import ROUTES, Route, methods_of
+from http_api.served import Served
 from whenthen.domain import json_text
 from whenthen.domain.errors import NotFoundError
 from whenthen.engine.composition import process_context
@@ -46,6 +48,7 @@ SERVICE = "http-api"
 ROUTE_MODULES = (
     routes_audit,
     routes_automations,
+    routes_console,
     routes_databases,
     routes_definitions,
     routes_dry_run,
@@ -124,6 +127,8 @@ def _response(
     every = {"x-request-id": request_id, "cache-control": "no-store", **(headers or {})}
     if body is None:
         return Response(status_code=status, headers={**every})
+    if isinstance(body, Served):
+        return Response(status, body.media_type, body.body, {**every, **body.headers})
     return Response(
         status_code=status,
         content_type="application/json",

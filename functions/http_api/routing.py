@@ -29,6 +29,8 @@ class Contract(TypedDict, total=False):
     answers: str
     # The same for what stands in `data` of a list; the route then takes `cursor` and `limit`.
     lists: str
+    # The media types of the files that it answers with instead of JSON.
+    serves: tuple[str, ...]
     # What else the query may hold: name → its type, such as a StrEnum, UUID or datetime.
     query: Mapping[str, type]
     # Codes that the route's own function refuses with, such as "ARCHIVED"; the others follow from

@@ -77,6 +77,8 @@ class Settings:
     # Whose JWTs are credentials, and for which audience; both or neither.
     oidc_issuer: str | None
     oidc_audience: str | None
+    # As which client of the issuer the console signs people in.
+    oidc_client_id: str | None
     # Per credential; 0 for no limit.
     api_requests_per_minute: int
 
@@ -131,6 +133,7 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
         secrets_key_arn=environ.get("SECRETS_KEY_ARN") or None,
         oidc_issuer=environ.get("OIDC_ISSUER") or None,
         oidc_audience=environ.get("OIDC_AUDIENCE") or None,
+        oidc_client_id=environ.get("OIDC_CLIENT_ID") or None,
         api_requests_per_minute=_number(environ, "API_REQUESTS_PER_MINUTE"),
         max_retries=_number(environ, "AUTO_RUN_MAX_RETRIES"),
         max_depth=_number(environ, "AUTOMATION_MAX_DEPTH"),
@@ -179,6 +182,8 @@ def _check_oidc(settings: Settings) -> None:
         raise SettingsError("set OIDC_ISSUER and OIDC_AUDIENCE, or neither")
     if settings.oidc_issuer is not None and not is_secure_url(settings.oidc_issuer):
         raise SettingsError("OIDC_ISSUER must be an https URL")
+    if settings.oidc_client_id is not None and settings.oidc_issuer is None:
+        raise SettingsError("OIDC_CLIENT_ID needs OIDC_ISSUER")
 
 
 def _check_mail(settings: Settings) -> None:

@@ -244,7 +244,7 @@ def test_an_end_does_not_wait_for_a_schedule_that_a_tick_holds(world: ScheduleWo
     with held_open(world, lock_schedules):
         world.cancel(run["id"])
         # Its worker notices before the next step; the clearing is left to whoever comes next.
-        assert take_data_steps(world.context, [progress], lambda: 180) == []
+        assert take_data_steps(world.context, [progress]) == []
     assert world.runs_of(automation_id)[0]["status"] == "FAILED"
     assert world.schedule(automation_id)["active_run_id"] == run["id"]
     world.tick_at(noon + timedelta(days=1))

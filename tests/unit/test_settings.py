@@ -231,6 +231,14 @@ def test_an_issuer_and_an_audience_come_together(missing: str) -> None:
         load_settings({**URL, **ISSUER, missing: ""})
 
 
+def test_the_console_signs_in_with_an_issuer_only() -> None:
+    assert load_settings({**URL, **ISSUER}).oidc_client_id is None
+    with_client = load_settings({**URL, **ISSUER, "OIDC_CLIENT_ID": "console"})
+    assert with_client.oidc_client_id == "console"
+    with pytest.raises(SettingsError, match="OIDC_CLIENT_ID needs OIDC_ISSUER"):
+        load_settings({**URL, "OIDC_CLIENT_ID": "console"})
+
+
 @pytest.mark.parametrize("url", ["http://id.example.com", "id.example.com", "ftp://x", "https://"])
 def test_an_issuer_is_reached_by_https(url: str) -> None:
     with pytest.raises(SettingsError, match="https"):

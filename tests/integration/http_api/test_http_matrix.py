@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.engine import Connection
 
+from http_api.console_files import site
 from http_api.openapi import document
 from tests.integration.http_api.client import (
     CREATED_TRIGGER,
@@ -55,6 +56,10 @@ ROWS: dict[str, Row] = {
     "GET /healthz": Row(EVERYBODY, 200),
     "GET /readyz": Row(EVERYBODY, 200),
     "GET /openapi.json": Row(EVERYBODY, 200),
+    "GET /": Row(EVERYBODY, 200),
+    "HEAD /": Row(EVERYBODY, 200),
+    "GET /console/{build}/{file}": Row(EVERYBODY, 200),
+    "HEAD /console/{build}/{file}": Row(EVERYBODY, 200),
     "POST /webhooks/incoming/{token}": Row(EVERYBODY, 202, {}),
     "GET /api/v1/me": Row(SIGNED_IN, 200),
     "GET /api/v1/me/notifications": Row(SIGNED_IN, 200),
@@ -179,6 +184,8 @@ class Ids:
             "workspaceId": str(tenant.workspace_id),
             "databaseId": str(tenant.database_id),
             "version": "1",
+            "build": site().build,
+            "file": "app.js",
         }
         self._makers: Mapping[str, Callable[[], str]] = {
             "automationId": self._automation,
