@@ -136,11 +136,11 @@ WORKER_CONCURRENCY_DEFAULT: Final = 5
 MATCH_CHUNK_MAX_RUNS: Final = 1_000
 MATCH_CHUNK_MAX_BYTES: Final = 4 * 1024 * 1024
 # Data steps that share a transaction give up a lock at once, and the whole after so many seconds;
-# then each goes alone.
+# then each goes alone. Whoever waits for their rows waits LOCK_TIMEOUT_MS: longer than that.
 GROUP_LOCK_TIMEOUT_MS: Final = 50
-GROUP_TIMEOUT_S: Final = 5
-# A transaction goes on to so many steps of each run while it is this young: whoever waits for its
-# rows waits LOCK_TIMEOUT_MS.
+GROUP_TIMEOUT_S: Final = 4
+# A transaction goes on to so many steps of each run while it is this young, and no more than half
+# of its time has passed.
 GROUP_STEPS_MAX: Final = 10
 GROUP_GOES_ON_S: Final = 2
 LOCK_TIMEOUT_MS: Final = 5_000

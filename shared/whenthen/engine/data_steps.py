@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from whenthen.domain import limits
 from whenthen.domain.errors import ActionTimeoutError
 from whenthen.domain.kinds import ActionType
+from whenthen.domain.rules.classify import classify_error
 from whenthen.domain.rules.named_secrets import tells_people
 from whenthen.engine.commit_moves import commit, lost_connection, refresh, send_after_commit
 from whenthen.engine.context import Context
@@ -50,11 +51,16 @@ def _take_hurried(context: Context, runs: Sequence[RunProgress]) -> list[RunProg
     tries = _prepare(context, runs)
     if not tries:
         return []
+    bounds = _hurried(runs)
     try:
-        return _take_together(context, tries, _hurried(runs), limits.GROUP_LOCK_TIMEOUT_MS)
+        return _take_together(context, tries, bounds, limits.GROUP_LOCK_TIMEOUT_MS)
     except Exception as error:  # noqa: BLE001  # whatever it is, it comes back where it is alone
-        _log.info("group goes one by one", extra={"runs": len(tries), "error": repr(error)})
+        # Its code only: Postgres repeats the row that it refuses.
+        code = classify_error(error).code
+        _log.info("group goes one by one", extra={"runs": len(tries), "code": code})
         doubtful = lost_connection(error)
+        # Where one is slow, trying each in turn could take longer than the worker has.
+        in_turn = len(tries) > 1 and not bounds.are_over
     going_on: list[RunProgress] = []
     for item in tries:
         present = refresh(context, item.progress) if doubtful else item.progress
@@ -64,11 +70,11 @@ def _take_hurried(context: Context, runs: Sequence[RunProgress]) -> list[RunProg
             going_on.append(present)
             continue
         present.one_by_one = True
-        if len(tries) == 1:
+        if in_turn:
+            going_on += _take_hurried(context, [present])
+        else:
             present.needs_time = True
             going_on.append(present)
-        else:
-            going_on += _take_hurried(context, [present])
     return going_on
 
 

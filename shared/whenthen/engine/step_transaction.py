@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy.engine import Connection
 
 from whenthen.actions import registry
-from whenthen.actions.requests import StepAnswer, StepRequest, StepSuccess
+from whenthen.actions.requests import NotGroupableError, StepAnswer, StepRequest, StepSuccess
 from whenthen.domain import limits
 from whenthen.domain.errors import ActionTimeoutError
 from whenthen.domain.kinds import ActionType
@@ -24,6 +24,10 @@ from whenthen.settings import Settings
 from whenthen.store import clock
 from whenthen.store.outbox import OutboxEvent
 from whenthen.store.run_settlements import Holding, Settlement, settle
+from whenthen.store.statement_limits import limit_statements
+
+# Steps that are over so soon need no limit but the one that their transaction began with.
+_QUICK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,19 @@ class Bounds:
     def are_over(self) -> bool:
         return monotonic() > self.started_s + self.timeout_s
 
+    def keep(self, connection: Connection) -> None:
+        """Let no statement from now on outlast what is left; quick steps need no such limit.
+
+        Raises:
+            ActionTimeoutError: nothing is left.
+
+        """
+        left_s = self.started_s + self.timeout_s - monotonic()
+        if left_s <= 0:
+            raise ActionTimeoutError("the step took longer than its timeout")
+        if left_s < self.timeout_s - _QUICK_S:
+            limit_statements(connection, left_s)
+
     def hold(self, action: Action) -> bool:
         """Return whether `action` may share a transaction that has begun with other steps.
 
@@ -90,7 +107,7 @@ class Bounds:
         """
         action = progress.action
         return (
-            monotonic() < self.started_s + limits.GROUP_GOES_ON_S
+            monotonic() < self.started_s + min(limits.GROUP_GOES_ON_S, self.timeout_s / 2)
             and not progress.one_by_one
             and self.hold(action)
             and not (tells_people(action.type) and may_need_secrets(progress))
@@ -123,11 +140,12 @@ def take_steps(
         else:
             course.end(stopped(item.progress, verdict))
     for left in reversed(range(limits.GROUP_STEPS_MAX)):
-        _take(connection, acting, settings)
+        _take(connection, acting, settings, bounds)
         acting = _prepared([c for c, _ in acting], settings, bounds) if left else []
         if not acting:
             break
     settlements = [_whole(course) for course in courses]
+    bounds.keep(connection)
     moved, events = settle(connection, settlements)
     if bounds.are_over:
         raise ActionTimeoutError("the step took longer than its timeout")
@@ -145,12 +163,15 @@ def _verdict(progress: RunProgress, holding: Holding) -> Verdict:
     )
 
 
-def _take(connection: Connection, acting: Sequence[_Acting], settings: Settings) -> None:
+def _take(
+    connection: Connection, acting: Sequence[_Acting], settings: Settings, bounds: Bounds
+) -> None:
     """Take one step of each, those of one type together."""
     by_type: dict[ActionType, list[_Acting]] = {}
     for course, request in acting:
         by_type.setdefault(course.progress.action.type, []).append((course, request))
     for type_, same in by_type.items():
+        bounds.keep(connection)
         started_s = monotonic()
         answers = _apply(connection, type_, [request for _, request in same])
         ms = round((monotonic() - started_s) * 1000)
@@ -163,7 +184,13 @@ def _apply(
 ) -> Sequence[StepAnswer | Wait]:
     if type_ == ActionType.DELAY:
         return take_delays(requests, clock.now(connection))
-    return registry.data_executor(type_)(connection, [request for request in requests if request])
+    executor = registry.data_executor(type_)
+    asked = [request for request in requests if request]
+    try:
+        return executor(connection, asked)
+    except NotGroupableError:
+        # Nothing has been written yet: one after the other, then.
+        return [answer for request in asked for answer in executor(connection, [request])]
 
 
 def _move(course: Course, answer: StepAnswer | Wait, ms: int, settings: Settings) -> None:

@@ -212,5 +212,15 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             yield
         except _BROKEN as error:
             raise InterfaceError("network error: the connection broke") from error
+        except DatabaseError as error:
+            _forget_values(error)
+            raise
         if statement is not None and statement not in _ENDS:
             self.statements += 1
+
+
+def _forget_values(error: DatabaseError) -> None:
+    """Leave out the detail: `Failing row contains (…)` would bring people's data into the log."""
+    facts = error.args[0] if error.args else None
+    if isinstance(facts, dict):
+        facts.pop("D", None)
