@@ -173,6 +173,7 @@ class DevStack:
         if self._ready is not None:
             seeded = self._ready.seed.demo
             for name, value in {
+                "console": f"{self._ready.url}/",
                 "API": f"{self._ready.url}/api/v1",
                 "token": seeded.token,
                 "workspace": seeded.workspace_id,

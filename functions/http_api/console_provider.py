@@ -47,7 +47,10 @@ class ProviderOrigins:
         """Return the origins, each once; the issuer's alone while its document cannot be had."""
         now_s = self._clock()
         if now_s >= self._due_s:
-            self._due_s = now_s + (FRESH_S if self._look() else AGAIN_S)
+            # First, for whoever comes meanwhile, and for a look that never returns.
+            self._due_s = now_s + AGAIN_S
+            if self._look():
+                self._due_s = now_s + FRESH_S
         found = (origin_of(url) for url in (self._issuer, self._token_endpoint))
         return sorted({origin for origin in found if origin is not None})
 

@@ -1,5 +1,7 @@
 """The console: static files for the browser, with the rules under which it runs them."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from whenthen.settings import Settings
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
+_NOT_AT_ALL: Final = re.compile(r"q\s*=\s*0(\.0*)?")
 _HTML: Final = MEDIA_TYPES[".html"]
 _FILES: Final = tuple(media for media in MEDIA_TYPES.values() if media != _HTML)
 
@@ -22,7 +25,11 @@ _FILES: Final = tuple(media for media in MEDIA_TYPES.values() if media != _HTML)
 @public_route("GET", "/", serves=(_HTML,))
 def console(call: PublicCall) -> Answer:
     """Serve the console's page; it names every other file with its build."""
-    return _answer(call, _index(call.context.settings), "no-cache")
+    settings = call.context.settings
+    policy = _policy(_provider_origins(settings))
+    page = _index(settings)
+    # Some browsers keep the policy of the first answer after a 304: another one is another page.
+    return _answer(call, page, File(_HTML, policy + page.text).etag, policy, "no-cache")
 
 
 @public_route("HEAD", "/", serves=(_HTML,))
@@ -38,7 +45,7 @@ def console_file(call: PublicCall) -> Answer:
     found = site.files.get(wanted["file"])
     if wanted["build"] != site.build or found is None:
         raise NotFoundError
-    return _answer(call, found, _FOR_EVER)
+    return _answer(call, found, found.etag, _policy(()), _FOR_EVER)
 
 
 @public_route("HEAD", "/console/{build}/{file}", serves=_FILES, errors=("NOT_FOUND",))
@@ -55,12 +62,12 @@ def _index(settings: "Settings") -> File:
     return File(_HTML, text)
 
 
-def _answer(call: PublicCall, file: File, cache_control: str) -> Answer:
+def _answer(call: PublicCall, file: File, etag: str, policy: str, cache_control: str) -> Answer:
     headers = {
         "cache-control": cache_control,
-        "etag": file.etag,
+        "etag": etag,
         "vary": "accept-encoding",
-        "content-security-policy": _policy(call.context.settings),
+        "content-security-policy": policy,
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
         "referrer-policy": "no-referrer",
@@ -69,9 +76,9 @@ def _answer(call: PublicCall, file: File, cache_control: str) -> Answer:
         "x-frame-options": "DENY",
     }
     asked = call.request.headers
-    if file.etag in asked.get("if-none-match", ""):
+    if _has(asked.get("if-none-match", ""), etag):
         return Answer(304, Served(None, "", headers))
-    if "gzip" in asked.get("accept-encoding", ""):
+    if _takes_gzip(asked.get("accept-encoding", "")):
         zipped = {**headers, "content-encoding": "gzip"}
         return Answer(200, Served(file.media_type, file.zipped, zipped))
     return Answer(200, Served(file.media_type, file.text, headers))
@@ -81,7 +88,21 @@ def _without_body(answer: Answer) -> Answer:
     return replace(answer, body=replace(answer.body, body=""))
 
 
-def _policy(settings: "Settings") -> str:
+def _has(if_none_match: str, etag: str) -> bool:
+    """Return whether the browser has it; weak and strong tags are equal (RFC 9110, 13.1.2)."""
+    held = {one.strip().removeprefix("W/") for one in if_none_match.split(",")}
+    return "*" in held or etag.removeprefix("W/") in held
+
+
+def _takes_gzip(accept_encoding: str) -> bool:
+    for one in accept_encoding.lower().split(","):
+        coding, _, weight = one.partition(";")
+        if coding.strip() in {"gzip", "*"}:
+            return _NOT_AT_ALL.fullmatch(weight.strip()) is None
+    return False
+
+
+def _policy(provider_origins: Sequence[str]) -> str:
     """Return the Content-Security-Policy: nothing runs or loads but these files.
 
     Trusted types forbid what turns a text into markup or code, wherever it would happen.
@@ -89,7 +110,7 @@ def _policy(settings: "Settings") -> str:
     return "; ".join(
         (
             "default-src 'self'",
-            " ".join(("connect-src 'self'", *_provider_origins(settings))),
+            " ".join(("connect-src 'self'", *provider_origins)),
             "base-uri 'none'",
             "form-action 'none'",
             "frame-ancestors 'none'",

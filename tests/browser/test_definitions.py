@@ -1,5 +1,7 @@
 """Changing what is there: schedules with their preview, versions and the way back, secrets."""
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opener
@@ -73,6 +75,51 @@ def test_one_is_asked_before_what_is_not_saved_is_lost(open_console: Opener, wor
     screen.link("Runs", exact=True).click()
     screen.button("Leave", screen.dialog()).click()
     expect(screen.heading("Runs")).to_be_visible()
+
+
+def test_neither_sign_out_nor_another_workspace_takes_unsaved_work_from_who_stays(
+    open_console: Opener, world: World
+) -> None:
+    second = world.api.ok("POST", "/workspaces", {"name": "Second"})
+    made = world.automation(NOTIFY, name="Report", status="DRAFT")
+    screen = open_console(**world.as_owner(), path=f"#/automations/{made['id']}/edit")
+    screen.textbox("Name").fill("Mine")
+    screen.button("Sign out").click()
+    screen.button("Stay", screen.dialog()).click()
+    screen.select("Workspace").select_option(second["id"])
+    screen.button("Stay", screen.dialog()).click()
+    expect(screen.select("Workspace")).to_have_value(world.workspace_id)
+    screen.button("Save").click()
+    expect(screen.page.get_by_text("Saved as version 2")).to_be_visible()
+
+
+def test_a_session_that_ends_meanwhile_leaves_what_is_not_saved(
+    open_console: Opener, world: World
+) -> None:
+    automation = world.automation(NOTIFY, name="Report", status="DRAFT")
+    path = f"#/automations/{automation['id']}/edit"
+    made = world.api.ok("POST", "/me/tokens", {"name": "short"})
+    screen = open_console(made["token"], world.workspace_id, path)
+    screen.textbox("Name").fill("Mine")
+    world.api.ok("DELETE", f"/me/tokens/{made['id']}")
+    with screen.refusals(401):
+        screen.button("Save").click()
+        expect(screen.page.get_by_text("Your session has ended.")).to_be_visible()
+    expect(screen.textbox("Name")).to_have_value("Mine")
+
+
+def test_what_of_a_definition_is_saved_is_said_and_its_webhook_shown(
+    open_console: Opener, world: World
+) -> None:
+    made = world.automation(NOTIFY, name="Report", status="DRAFT")
+    screen = open_console(**world.as_owner(), path=f"#/automations/{made['id']}/edit")
+    screen.pick("Add a trigger", "Webhook")
+    screen.pick("Add an action", "Send webhook")
+    with screen.refusals(422):
+        screen.button("Save").click()
+        expect(screen.textbox("URL", screen.dialog())).to_have_value(re.compile("/webhooks/"))
+        screen.button("I have copied it").click()
+        expect(screen.page.get_by_text("Saved: triggers. The rest cannot be saved")).to_be_visible()
 
 
 def test_a_secret_is_set_and_deleted_and_never_shown(open_console: Opener, world: World) -> None:

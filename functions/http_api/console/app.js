@@ -77,7 +77,10 @@ function account() {
 	return h('div.account',
 		all.length < 2 ? h('span.workspace', all[0]?.name)
 			: h('select', { label: 'Workspace', value: workspaceId,
-				onchange: (event) => switchWorkspace(event.target.value) },
+				async onchange({ target }) {
+					await switchWorkspace(target.value);
+					target.value = session.workspaceId;
+				} },
 			all.map(({ id, name }) => h('option', { value: id }, name))),
 		h('span.who.muted', me?.email ?? me?.name),
 		button('Sign out', () => signOut(), { class: 'quiet' }));

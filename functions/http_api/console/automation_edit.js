@@ -19,6 +19,8 @@ const PARTS = {
 	'/conditions': ({ condition }) => ({ condition }),
 	'/actions': ({ actions }) => ({ actions }),
 };
+const NAMES = { '': 'name and database', '/triggers': 'triggers', '/conditions': 'condition',
+	'/actions': 'actions' };
 const texts = (draft) => Object.fromEntries(Object.entries(PARTS)
 	.map(([part, of]) => [part, JSON.stringify(of(draft))]));
 
@@ -36,6 +38,7 @@ function editor(stored, forms, lists, signal) {
 	const draft = readJson(JSON.stringify(Object.assign({}, ...Object.values(PARTS).map((of) => of(stored)))));
 	const home = stored.id ? `/automations/${stored.id}` : '/automations';
 	let { version } = stored;
+	let done = [];
 	let saved = {};
 	const unsaved = () => Object.keys(PARTS).filter((part) => texts(draft)[part] !== saved[part]);
 	const said = h('p.muted.small', { role: 'status' });
@@ -77,26 +80,28 @@ function editor(stored, forms, lists, signal) {
 
 	async function write() {
 		showFaults(form, []);
+		done = [];
 		let answer = stored.id ? null : await post(here('/automations'), draft);
-		let made = answer?.webhook;
+		if (answer?.webhook) await showWebhook(answer.webhook);
 		for (const part of stored.id ? unsaved() : []) {
 			const send = part ? put : patch;
 			answer = await send(home + part, PARTS[part](draft), { version });
 			({ version } = answer);
-			made ??= answer.webhook;
+			done.push(NAMES[part]);
 			// Saved steps keep their ids: runs at work know them by these.
 			if (part === '/actions') answer.actions.forEach(({ id }, i) => { draft.actions[i].id = id; });
 			saved[part] = texts(draft)[part];
+			if (answer.webhook) await showWebhook(answer.webhook);
 		}
 		saved = texts(draft);
-		if (made) await showWebhook(made);
 		if (answer) say(`Saved as version ${answer.version}`);
 		go(`#/automations/${answer?.id ?? stored.id}`);
 	}
 
 	async function refused(error) {
 		if (error.status === 422 && error.details) {
-			return say(['It cannot be saved yet.', ...showFaults(form, error.details)].join(' '), 'error');
+			return say([done.length ? `Saved: ${done.join(', ')}. The rest` : 'It', 'cannot be saved yet.',
+				...showFaults(form, error.details)].join(' '), 'error');
 		}
 		if (error.status !== 412) return showError(error);
 		const reload = await ask({ title: 'Somebody else has changed it',

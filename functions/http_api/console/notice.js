@@ -7,7 +7,7 @@ const STAY_MS = 6000;
 // True for `confirm`. `body`: text or node; `cancel: null`: nothing to decide.
 export function ask({ title, body, confirm, cancel = 'Cancel', danger }) {
 	const id = freshId('dialog');
-	const dialog = h('dialog', { 'aria-labelledby': id },
+	const dialog = h('dialog', { 'aria-labelledby': id, oncancel: (event) => cancel || event.preventDefault() },
 		h('form', { method: 'dialog' },
 			h('h2', { id }, title),
 			h('div.dialog-body', body instanceof Node ? body : h('p', body)),

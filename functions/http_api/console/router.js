@@ -27,9 +27,18 @@ export function rewrite(hash) {
 	shown = hash;
 }
 
-export function guardWith(mayLeave, signal) {
-	guard = mayLeave;
-	signal.addEventListener('abort', () => { guard = guard === mayLeave ? null : guard; });
+export function guardWith(asks, signal) {
+	guard = asks;
+	signal.addEventListener('abort', () => { guard = guard === asks ? null : guard; });
+}
+
+export const isGuarded = () => Boolean(guard);
+
+// False: there is unsaved work, and one stays with it.
+export async function mayLeave() {
+	if (guard && !(await guard())) return false;
+	guard = null;
+	return true;
 }
 
 // `around(hash)` answers what to show for an address; `load(pattern)`, of one like "/runs/:id", its view:
@@ -47,8 +56,7 @@ async function follow() {
 	if (wanted === shown) return;
 	if (guard) {
 		history.pushState(null, '', shown); // stay while one decides
-		if (!(await guard())) return;
-		guard = null;
+		if (!(await mayLeave())) return;
 		history.replaceState(null, '', wanted);
 	}
 	await show();

@@ -85,7 +85,7 @@ function statusOf(row, spans) {
 function tookOf(row, spans) {
 	const tries = Math.max(row?.attempts ?? 0, spans.filter((span) => span.attempt).length);
 	const end = spans.at(-1)?.to; // none while it lasts
-	return [tries > 1 && `${tries} attempts`, end && duration(end - spans[0].from)]
+	return [tries > 1 && `${tries} attempts`, end && duration(Math.max(row?.ms ?? 0, end - spans[0].from))]
 		.filter(Boolean).join(' · ');
 }
 

@@ -1,7 +1,8 @@
 // Who uses this tab: a token, whom it stands for, and the workspace that is looked at.
 
 import { get } from './api.js';
-import { go } from './router.js';
+import { say } from './notice.js';
+import { go, isGuarded, mayLeave } from './router.js';
 
 // In sessionStorage: the token goes with the tab.
 const KEY = 'whenthen.session';
@@ -52,15 +53,20 @@ export async function signIn(token, more = {}) {
 }
 
 // `ended`: not because one wanted to go.
-export function signOut({ ended = false } = {}) {
+export async function signOut({ ended = false } = {}) {
+	if (ended && isGuarded()) {
+		return say(`${ENDED} Keep a copy of what is not saved, then sign out.`, 'error');
+	}
+	if (!(await mayLeave())) return undefined;
 	session.problem = ended ? ENDED : '';
 	session.wanted = ended ? location.hash : '';
 	me = null;
 	keep({});
-	go('#/sign-in');
+	return go('#/sign-in');
 }
 
-export function switchWorkspace(id) {
+export async function switchWorkspace(id) {
+	if (!(await mayLeave())) return;
 	keep({ ...kept, workspaceId: id });
 	go('#/automations');
 }

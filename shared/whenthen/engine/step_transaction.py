@@ -171,17 +171,20 @@ def _take(
     for course, request in acting:
         by_type.setdefault(course.progress.action.type, []).append((course, request))
     for type_, same in by_type.items():
-        bounds.keep(connection)
         started_s = monotonic()
-        answers = _apply(connection, type_, [request for _, request in same])
+        answers = _apply(connection, type_, [request for _, request in same], bounds)
         ms = round((monotonic() - started_s) * 1000)
         for (course, _), answer in zip(same, answers, strict=True):
             _move(course, answer, ms, settings)
 
 
 def _apply(
-    connection: Connection, type_: ActionType, requests: Sequence[StepRequest | None]
+    connection: Connection,
+    type_: ActionType,
+    requests: Sequence[StepRequest | None],
+    bounds: Bounds,
 ) -> Sequence[StepAnswer | Wait]:
+    bounds.keep(connection)
     if type_ == ActionType.DELAY:
         return take_delays(requests, clock.now(connection))
     executor = registry.data_executor(type_)
@@ -190,7 +193,11 @@ def _apply(
         return executor(connection, asked)
     except NotGroupableError:
         # Nothing has been written yet: one after the other, then.
-        return [answer for request in asked for answer in executor(connection, [request])]
+        answers: list[StepAnswer] = []
+        for request in asked:
+            bounds.keep(connection)
+            answers += executor(connection, [request])
+        return answers
 
 
 def _move(course: Course, answer: StepAnswer | Wait, ms: int, settings: Settings) -> None:

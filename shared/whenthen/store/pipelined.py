@@ -219,8 +219,13 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             self.statements += 1
 
 
+# Of an error: detail (`Failing row contains (…)`), hint, context, internal query.
+_TELLING = ("D", "H", "W", "q")
+
+
 def _forget_values(error: DatabaseError) -> None:
-    """Leave out the detail: `Failing row contains (…)` would bring people's data into the log."""
+    """Leave out what would bring people's data into the log."""
     facts = error.args[0] if error.args else None
     if isinstance(facts, dict):
-        facts.pop("D", None)
+        for field in _TELLING:
+            facts.pop(field, None)

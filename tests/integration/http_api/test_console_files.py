@@ -99,6 +99,35 @@ def test_what_the_browser_has_is_not_sent_again(path: str) -> None:
 
 
 @SERVED
+@pytest.mark.parametrize("path", ["/", path_to("app.js")])
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [("{}", 304), ("W/{}", 304), ("*", 304), ('"a", W/{} , "b"', 304), ("W/{}x", 200), ("", 200)],
+)
+def test_tags_are_compared_whole_and_weakly(path: str, form: str, status: int) -> None:
+    tag = ask(path).headers["etag"].removeprefix("W/")
+    assert ask(path, if_none_match=form.format(tag)).status == status
+
+
+@SERVED
+@pytest.mark.parametrize(
+    ("accepted", "is_zipped"),
+    [
+        ("gzip", True),
+        ("br, GZIP ; q=0.1", True),
+        ("*", True),
+        ("gzip;q=0", False),
+        ("gzip; q=0.000", False),
+        ("x-gzip, notgzip", False),
+        ("identity", False),
+    ],
+)
+def test_gzip_is_for_those_who_say_so(accepted: str, *, is_zipped: bool) -> None:
+    answer = ask(path_to("app.js"), accept_encoding=accepted)
+    assert ("content-encoding" in answer.headers) is is_zipped
+
+
+@SERVED
 @pytest.mark.parametrize("path", ["/", path_to("app.css")])
 def test_who_takes_gzip_gets_it(path: str) -> None:
     plain = ask(path)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from http_api.console_files import site
 from http_api.console_provider import AGAIN_S, FRESH_S, ProviderOrigins, origin_of
 from http_api.oidc_fetch import FetchError
 from tests.integration.conftest import Aws
@@ -27,6 +28,16 @@ def test_the_page_names_the_provider_that_is_configured_and_may_call_it(
         oidc = {"OIDC_ISSUER": issuer.url, "OIDC_AUDIENCE": "a", "OIDC_CLIENT_ID": CLIENT_ID}
         with serving(migrated_url, aws.stream, aws.queue_url, **oidc):
             answer = send(gateway_event("GET", "/", None, {}, {}))
+            file = f"/console/{site().build}/app.js"
+            of_file = send(gateway_event("GET", file, None, {}, {})).headers
+            tag = answer.headers["etag"]
+            again = send(gateway_event("GET", "/", None, {}, {"if-none-match": tag}))
+    with serving(migrated_url, aws.stream, aws.queue_url):
+        elsewhere = send(gateway_event("GET", "/", None, {}, {}))
+    assert again.status == 304
+    assert elsewhere.headers["etag"] != tag
+    # The files need no leave to call the provider: for them nobody asks it.
+    assert "connect-src 'self';" in of_file["content-security-policy"]
     (told,) = re.findall(r'<meta name="oidc" content="([^"]*)">', answer.text)
     expected = {"issuer": issuer.url, "clientId": CLIENT_ID, "audience": "a"}
     assert json_text.loads(unescape(told)) == expected
