@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import Connection
 
 from tests.integration.engine_world import World
 from tests.integration.statements import counted
@@ -23,6 +25,7 @@ from tests.integration.test_steps_together import (
 from whenthen.engine.context import Context
 from whenthen.engine.data_steps import take_data_steps
 from whenthen.engine.step_transaction import Bounds
+from whenthen.store.statement_limits import limit_statements
 
 
 @pytest.fixture
@@ -105,3 +108,23 @@ def test_what_breaks_a_transaction_is_logged_without_the_row_that_was_refused(
     assert vars(line)["code"] == "UNEXPECTED"
     assert "23502" in caplog.text
     assert "Failing row" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("begun_ms", "limit_s", "expected"),
+    [
+        (500, 0.2, "200ms"),
+        (500, 60, "500ms"),
+        (38_000, 119.4, "38s"),
+        (120_000, 0.5, "500ms"),
+    ],
+)
+def test_a_limit_of_statements_is_only_made_shorter(
+    world: World, begun_ms: int, limit_s: float, expected: str
+) -> None:
+    def work(connection: Connection) -> str:
+        limit_statements(connection, limit_s)
+        return str(connection.execute(text("show statement_timeout")).scalar_one())
+
+    found = world.context.database.transact(work, statement_timeout_ms=begun_ms)
+    assert found == expected
