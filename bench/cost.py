@@ -112,7 +112,7 @@ class Pipeline:
         with self.output.kept():
             return {
                 name: MeasuredFunction(
-                    handler, process_context(service).database.engine, self._aws, self.output
+                    handler, process_context(service).database, self._aws, self.output
                 )
                 for name, (service, handler) in services.items()
             }

@@ -11,10 +11,10 @@ from typing import Any
 
 from botocore.awsrequest import AWSResponse
 from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 from bench.aws_at_once import AwsAtOnce
 from bench.cost_model import LOG_LINE_BYTES, Invocation
+from whenthen.store.connection import Database
 
 Metric = tuple[str, str]
 
@@ -57,10 +57,10 @@ class Output:
 
 @dataclass
 class MeasuredFunction:
-    """A handler with the engine that its statements go through; it is added up as it is called."""
+    """A handler with the database that its statements go to; it is added up as it is called."""
 
     handler: Callable[[Any, Any], Any]
-    engine: Engine
+    database: Database
     aws: CountedAws
     output: Output
     invocations: int = 0
@@ -68,7 +68,7 @@ class MeasuredFunction:
 
     def __call__(self, given: Any, lambda_context: object) -> Any:
         calls = self.aws.calls.total()
-        with self.output.kept(), _round_trips(self.engine, self._totals):
+        with self.output.kept(), _round_trips(self.database, self._totals):
             cpu_s, started_s = time.process_time(), time.perf_counter()
             answer = self.handler(given, lambda_context)
             self._totals["wall_us"] += round((time.perf_counter() - started_s) * 1e6)
@@ -95,20 +95,22 @@ class MeasuredFunction:
 
 
 @contextmanager
-def _round_trips(engine: Engine, totals: Counter[str]) -> Iterator[None]:
+def _round_trips(database: Database, totals: Counter[str]) -> Iterator[None]:
     """Count statements and COMMITs; BEGIN travels with the first statement."""
 
     def count(*_: object) -> None:
         totals["round_trips"] += 1
 
-    names = ("before_cursor_execute", "commit", "rollback")
+    names = ("commit", "rollback")
+    database.on_statement = count
     for name in names:
-        event.listen(engine, name, count)
+        event.listen(database.engine, name, count)
     try:
         yield
     finally:
+        database.on_statement = None
         for name in names:
-            event.remove(engine, name, count)
+            event.remove(database.engine, name, count)
 
 
 def _metrics_of(line: str) -> set[Metric]:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from sqlalchemy import event, text
-from sqlalchemy.engine import Engine
+from sqlalchemy import text
 
 from bench.aws_at_once import AwsAtOnce
 from bench.lambda_batches import LambdaContext, queue_batch, stream_batch
@@ -71,8 +70,8 @@ class Handlers:
 
     def count(self, events: Sequence[str]) -> Counts:
         """Count one batch of 100 `events`, and then one of five of its runs."""
-        matched = _statements(self.matcher_database.engine, lambda: self.match(events))
-        executed = _statements(self.executor_database.engine, self.execute)
+        matched = _statements(self.matcher_database, lambda: self.match(events))
+        executed = _statements(self.executor_database, self.execute)
         self.run_all([])
         return Counts(len(matched), sum(CLAIMS in statement for statement in executed))
 
@@ -87,15 +86,11 @@ def commits(database: Database) -> int:
     return database.transact(read)
 
 
-def _statements(engine: Engine, work: Callable[[], None]) -> list[str]:
+def _statements(database: Database, work: Callable[[], None]) -> list[str]:
     seen: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        seen.append(statement)
-
-    event.listen(engine, "before_cursor_execute", note)
+    database.on_statement = seen.append
     try:
         work()
     finally:
-        event.remove(engine, "before_cursor_execute", note)
+        database.on_statement = None
     return seen

@@ -23,16 +23,13 @@ def counted(database: Database) -> Iterator[Cost]:
     """Count every statement and commit of `database` inside the block, of whatever thread."""
     cost = Cost()
 
-    def on_statement(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        cost.statements.append(statement)
-
     def on_commit(_connection: Any) -> None:
         cost.commits += 1
 
-    event.listen(database.engine, "before_cursor_execute", on_statement)
+    database.on_statement = cost.statements.append
     event.listen(database.engine, "commit", on_commit)
     try:
         yield cost
     finally:
-        event.remove(database.engine, "before_cursor_execute", on_statement)
+        database.on_statement = None
         event.remove(database.engine, "commit", on_commit)

@@ -22,7 +22,7 @@ from tests.integration.transactions import (
 )
 from whenthen.store.connection import Database
 from whenthen.store.pipelined import PipelinedConnection, numbered
-from whenthen.store.prepared import prepared
+from whenthen.store.prepared import Prepared, prepared
 
 NAME = prepared("select name from workspaces where id = :id")
 
@@ -36,7 +36,14 @@ def raw(connection: Connection) -> PipelinedConnection:
     return cast("PipelinedConnection", connection.connection.dbapi_connection)
 
 
-def answer_to(statement: TextClause, values: Mapping[str, Any], connection: Connection) -> Any:
+def answer_to(statement: Prepared, values: Mapping[str, Any], connection: Connection) -> Any:
+    ((answer,),) = (row.values() for row in statement.rows(connection, values))
+    return answer
+
+
+def plain_answer_to(
+    statement: TextClause, values: Mapping[str, Any], connection: Connection
+) -> Any:
     return connection.execute(statement, values).scalar_one()
 
 
@@ -54,7 +61,7 @@ def test_a_prepared_statement_is_parsed_once_per_connection(
 ) -> None:
     names = []
     for _ in range(7):
-        answer = lone.transact(lambda c: c.execute(NAME, {"id": workspace_id}).scalar_one())
+        answer = lone.transact(partial(answer_to, NAME, {"id": workspace_id}))
         assert answer == "before"
         names += lone.transact(kept)
     assert len(names) == 7
@@ -72,7 +79,7 @@ def test_nothing_is_kept_where_sessions_are_shared(shared_url: str, workspace_id
         settings_for(shared_url, DATABASE_PREPARE="false", DATABASE_POOL_SIZE="1"),
         lambda: ("postgres", None),
     )
-    database.transact(lambda c: c.execute(NAME, {"id": workspace_id}))
+    assert database.transact(partial(answer_to, NAME, {"id": workspace_id})) == "before"
     assert database.transact(kept) == []
     database.close()
 
@@ -81,10 +88,10 @@ def test_an_old_plan_is_made_anew_and_the_old_one_given_up(
     lone: Database, workspace_id: UUID
 ) -> None:
     def work(connection: Connection) -> list[Any]:
-        connection.execute(NAME, {"id": workspace_id})
+        NAME.run(connection, {"id": workspace_id})
         names = kept(connection)
         raw(connection).plan_age_s = -1.0
-        connection.execute(NAME, {"id": workspace_id})
+        NAME.run(connection, {"id": workspace_id})
         return names + kept(connection)
 
     before, after = lone.transact(work)
@@ -92,24 +99,23 @@ def test_an_old_plan_is_made_anew_and_the_old_one_given_up(
 
 
 def test_values_of_different_types_are_answered_as_without_preparation(lone: Database) -> None:
-    def answers(statement: TextClause) -> list[Any]:
-        return [
-            lone.transact(partial(answer_to, statement, {"value": given}))
-            for given in (1, "1", None, True, 2, "2", 1.5)
-        ]
-
-    assert answers(prepared("select :value")) == answers(text("select :value"))
+    given = (1, "1", None, True, 2, "2", 1.5)
+    kept, plain = prepared("select :value as value"), text("select :value as value")
+    for value_ in given:
+        values = {"value": value_}
+        answer = lone.transact(partial(answer_to, kept, values))
+        assert answer == lone.transact(partial(plain_answer_to, plain, values))
 
 
 def test_a_first_execution_that_fails_leaves_the_statement_usable(lone: Database) -> None:
     divide = prepared("select 6 / cast(:by as integer)")
     with pytest.raises(DBAPIError):
-        lone.transact(lambda c: c.execute(divide, {"by": 0}))
-    assert lone.transact(lambda c: c.execute(divide, {"by": 3}).scalar_one()) == 2
+        lone.transact(partial(answer_to, divide, {"by": 0}))
+    assert lone.transact(partial(answer_to, divide, {"by": 3})) == 2
 
 
 @pytest.fixture
-def shifted(lone: Database) -> TextClause:
+def shifted(lone: Database) -> Prepared:
     """A statement that the connection has prepared, and whose column has another type since."""
     table = f"shifting_{uuid4().hex}"
     read = prepared(f"select x from {table} where x is not null or :never")
@@ -120,16 +126,16 @@ def shifted(lone: Database) -> TextClause:
     return read
 
 
-def test_a_column_that_changed_its_type_is_read_anew(lone: Database, shifted: TextClause) -> None:
+def test_a_column_that_changed_its_type_is_read_anew(lone: Database, shifted: Prepared) -> None:
     assert lone.transact(partial(answer_to, shifted, {"never": False})) == "1"
 
 
 def test_in_the_middle_of_a_transaction_it_is_a_lost_connection(
-    lone: Database, workspace_id: UUID, shifted: TextClause
+    lone: Database, workspace_id: UUID, shifted: Prepared
 ) -> None:
     def work(connection: Connection) -> None:
         rename(connection, workspace_id, "after")
-        connection.execute(shifted, {"never": False})
+        shifted.run(connection, {"never": False})
 
     assert code_of(lambda: lone.transact(work)) == LOST
     assert name_of(lone, workspace_id) == "before"
@@ -166,7 +172,7 @@ def test_a_statement_counts_once_whichever_way_it_runs(lone: Database, workspace
     def work(connection: Connection) -> int:
         before = raw(connection).statements
         for _ in range(3):
-            connection.execute(NAME, {"id": workspace_id})
+            NAME.run(connection, {"id": workspace_id})
         return raw(connection).statements - before
 
     assert lone.transact(work) == 3

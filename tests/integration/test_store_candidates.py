@@ -1,6 +1,6 @@
 """Which triggers an event may match, found by index however many others there are."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,6 +15,7 @@ from whenthen.domain.rules.matching import Candidate, Scope
 from whenthen.engine.context import Context
 from whenthen.store import candidates
 from whenthen.store.candidates import load_candidates
+from whenthen.store.pipelined import PipelinedConnection
 
 CREATED, UPDATED = TriggerType.RECORD_CREATED, TriggerType.RECORD_UPDATED
 
@@ -186,11 +187,11 @@ def test_among_10_000_other_automations_the_look_up_goes_by_the_index(world: Sto
 
     def work(connection: Connection) -> None:
         add_others(connection, world)
-        rows = connection.execute(
-            text(f"explain (analyze, costs off) {candidates._LOAD.text}"),
-            {"scopes": json_text.dumps([scope] * 10)},
+        raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
+        explained = raw.execute_unnamed(
+            f"explain (analyze, costs off) {candidates._LOAD.sql}", [json_text.dumps([scope] * 10)]
         )
-        plan = "\n".join(rows.scalars())
+        plan = "\n".join(line for (line,) in explained.rows)
         assert "automation_triggers_match" in plan, plan
         assert "Seq Scan" not in plan, plan
         found = load_candidates(connection, [here(world)])

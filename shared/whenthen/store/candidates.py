@@ -19,8 +19,8 @@ def load_candidates(
     found: dict[tuple[UUID, Scope], list[Candidate]] = {key: [] for key in wanted}
     if not wanted:
         return found
-    rows = connection.execute(
-        _LOAD,
+    rows = _LOAD.rows(
+        connection,
         {
             "scopes": json_text.dumps(
                 [
@@ -35,19 +35,19 @@ def load_candidates(
         },
     )
     for row in rows:
-        scope = Scope(TriggerType(row.type), row.scope_id)
-        found[row.workspace_id, scope].append(
+        scope = Scope(TriggerType(row["type"]), row["scope_id"])
+        found[row["workspace_id"], scope].append(
             Candidate(
-                automation_id=row.automation_id,
-                version=row.version,
-                trigger_id=row.trigger_id,
-                position=row.position,
+                automation_id=row["automation_id"],
+                version=row["version"],
+                trigger_id=row["trigger_id"],
+                position=row["position"],
                 type=scope.type,
-                config=row.config,
-                workspace_id=row.workspace_id,
-                scope_id=row.scope_id,
-                active_since=row.active_since,
-                is_active=row.is_active,
+                config=row["config"],
+                workspace_id=row["workspace_id"],
+                scope_id=row["scope_id"],
+                active_since=row["active_since"],
+                is_active=row["is_active"],
             )
         )
     return found

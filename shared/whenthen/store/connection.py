@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL, Connection, Engine, ExceptionContext, make_ur
 
 from whenthen.domain import json_text, limits
 from whenthen.domain.ids import known_id
-from whenthen.store.pipelined import PipelinedConnection, PipelinedCursor
+from whenthen.store.pipelined import PipelinedConnection
 from whenthen.store.trust import trusting_context
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Database:
     """A lazily opened pool of connections to one Postgres.
 
     `answer_within_s` is how long one statement's answer is waited for. `clock_offset_s` turns the
-    database's clock for every transaction begun here; only tests set it.
+    database's clock for every transaction begun here, `on_statement` is told the text of each
+    statement; only tests and measurements set them.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Database:
         self._answer_within_s = answer_within_s
         self._engine: Engine | None = None
         self.clock_offset_s = 0.0
+        self.on_statement: Callable[[str], None] | None = None
 
     @property
     def engine(self) -> Engine:
@@ -100,6 +102,7 @@ class Database:
         with self.engine.connect() as connection:
             raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
             raw.begin_sql = begin_sql
+            raw.on_statement = self.on_statement
             statements_before = raw.statements
             try:
                 result = work(connection)
@@ -141,8 +144,6 @@ class Database:
             hide_parameters=True,
         )
         event.listen(engine, "handle_error", _mark_lost)
-        if self._settings.database_prepare:
-            event.listen(engine, "before_cursor_execute", _prepare_marked)
         return engine
 
     def _connect(self) -> PipelinedConnection:
@@ -160,6 +161,7 @@ class Database:
                 raise InterfaceError("network error: the server says nothing") from error
             raise
         connection.wait_at_most(self._answer_within_s)
+        connection.keeps_statements = self._settings.database_prepare
         # The driver tries one format after another with strptime; the standard library's reader
         # of ISO 8601 is twenty times as fast.
         connection.register_in_adapter(TIMESTAMPTZ, datetime.fromisoformat)
@@ -211,17 +213,6 @@ def _from_url(url: URL) -> dict[str, Any]:
     if host.startswith("/"):
         return arguments | {"unix_sock": f"{host}/.s.PGSQL.{port}"}
     return arguments | {"host": host, "port": port}
-
-
-def _prepare_marked(  # SQLAlchemy's signature
-    _connection: Connection,
-    cursor: PipelinedCursor,
-    _statement: str,
-    _parameters: object,
-    context: Any,
-    _many: bool,  # noqa: FBT001
-) -> None:
-    cursor.prepared = bool(context.execution_options.get("prepared"))
 
 
 def _mark_lost(context: ExceptionContext) -> None:

@@ -25,8 +25,8 @@ def insert(connection: Connection, notifications: Sequence[NewNotification]) -> 
     """Insert `notifications`; their users are members, checked by the caller."""
     if not notifications:
         return
-    connection.execute(
-        _INSERT,
+    _INSERT.run(
+        connection,
         {
             "rows": json_text.dumps(
                 [
@@ -57,8 +57,8 @@ _INSERT = prepared(
 
 def addresses(connection: Connection, user_ids: Sequence[UUID]) -> dict[UUID, str]:
     """Return the e-mail addresses of those of `user_ids` that have one."""
-    rows = connection.execute(_ADDRESSES, {"ids": list(user_ids)})
-    return {row.id: row.email for row in rows}
+    rows = _ADDRESSES.rows(connection, {"ids": list(user_ids)})
+    return {row["id"]: row["email"] for row in rows}
 
 
 _ADDRESSES = prepared(
@@ -71,10 +71,10 @@ _ADDRESSES = prepared(
 
 def members(connection: Connection, workspace_ids: Sequence[UUID]) -> dict[UUID, dict[UUID, Role]]:
     """Return, per workspace, its members and their roles, oldest membership first."""
-    rows = connection.execute(_MEMBERS, {"ids": list(set(workspace_ids))})
+    rows = _MEMBERS.rows(connection, {"ids": list(set(workspace_ids))})
     found: dict[UUID, dict[UUID, Role]] = {workspace_id: {} for workspace_id in workspace_ids}
     for row in rows:
-        found[row.workspace_id][row.user_id] = Role(row.role)
+        found[row["workspace_id"]][row["user_id"]] = Role(row["role"])
     return found
 
 

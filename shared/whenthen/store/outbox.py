@@ -88,8 +88,8 @@ def add(connection: Connection, events: Sequence[OutboxEvent]) -> list[OutboxEve
     """Write `events`; return them with the instant at which each became true."""
     if not events:
         return []
-    rows = connection.execute(_ADD, {"events": json_text.dumps([as_row(e) for e in events])})
-    return with_instants(events, {row.id: row.occurred_at for row in rows})
+    rows = _ADD.rows(connection, {"events": json_text.dumps([as_row(e) for e in events])})
+    return with_instants(events, {row["id"]: row["occurred_at"] for row in rows})
 
 
 def with_instants(

@@ -7,7 +7,7 @@ read of the answers ends in the same state either way.
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,6 +43,12 @@ _BROKEN = (OSError, struct.error, IndexError, AttributeError)
 PLAN_AGE_S = 10.0
 
 
+# A transaction that begins with a statement that is kept finds all its rows by key. The planner
+# would rather read a table through while it is small, or looked small when it was asked; and it
+# would ask about the values five times before it believes that they decide nothing.
+_BY_KEY = "; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan"
+
+
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     """A statement that the server has parsed, since when, and how its rows are read."""
@@ -62,7 +68,6 @@ class PipelinedCursor(pg8000.dbapi.Cursor):  # type: ignore[misc]
 
     def __init__(self, connection: "PipelinedConnection") -> None:
         super().__init__(connection)
-        self.prepared = False
         self._input_oids: Sequence[int] = ()
         self.input_types: Sequence[int] = ()
 
@@ -73,8 +78,7 @@ class PipelinedCursor(pg8000.dbapi.Cursor):  # type: ignore[misc]
         connection = self._c
         if not connection._in_transaction and not connection.autocommit:  # noqa: SLF001  # as the driver does
             connection.begin_with_next()
-        run = connection.execute_prepared if self.prepared else connection.execute_unnamed
-        self._context = run(numbered(operation), args, self._input_oids)
+        self._context = connection.execute_unnamed(numbered(operation), args, self._input_oids)
         self._row_iter = None if self._context.rows is None else iter(self._context.rows)
         self._input_oids = ()
         self.input_types = ()
@@ -90,18 +94,22 @@ def numbered(operation: str) -> str:
 class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     """A DB-API connection; `begin_sql` opens its transactions, `statements` counts what it ran.
 
-    Statements that ask for it are parsed and planned once in `plan_age_s` seconds.
+    What goes through `run` is parsed and planned once in `plan_age_s` seconds, unless
+    `keeps_statements` is off.
 
     `begin_sql` may carry `set local` lines: they travel in the same message as BEGIN, so a
-    transaction's timeouts cost no round trip. `statements` leaves BEGIN and COMMIT out.
+    transaction's timeouts cost no round trip. `statements` leaves BEGIN and COMMIT out, as does
+    `on_statement`, which is told the text of each that was carried out.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.begin_sql = "begin"
         self.statements = 0
+        self.on_statement: Callable[[str], None] | None = None
+        self.keeps_statements = True
         self.plan_age_s = PLAN_AGE_S
         self._begin: Context | None = None
-        self._prepared: dict[tuple[str, tuple[int, ...]], _Prepared] = {}
+        self._prepared: dict[str, _Prepared] = {}
         self._names = 0
         super().__init__(*args, **kwargs)
 
@@ -132,14 +140,18 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             self._run(answers)
         return answers
 
-    def execute_prepared(
-        self, statement: str, vals: Sequence[Any], oids: Sequence[int] = ()
-    ) -> Context:
+    def run(self, statement: str, vals: Sequence[Any]) -> Context:
+        """Run `statement`, its parameters numbered, in the transaction or in one that it opens."""
+        if not self._in_transaction and not self.autocommit:
+            self.begin_with_next(_BY_KEY)
+        execute = self.execute_prepared if self.keeps_statements else self.execute_unnamed
+        return execute(statement, vals)
+
+    def execute_prepared(self, statement: str, vals: Sequence[Any]) -> Context:
         """Run `statement` like any other, parsed and planned only once on this connection."""
-        key = (statement, tuple(oids))
-        known = self._prepared.get(key)
+        known = self._prepared.get(statement)
         if known is None or monotonic() - known.since_s > self.plan_age_s:
-            return self._prepare(key, vals)
+            return self._prepare(statement, vals)
         answers = Context(statement, columns=known.columns, input_funcs=known.input_funcs)
         with self._counting(statement):
             self.send_BIND(known.name, make_params(self.py_types, vals))
@@ -151,32 +163,34 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         with self._counting(None if opens else statement):
             return super().execute_simple(self.begin_sql if opens else statement)
 
-    def _prepare(self, key: tuple[str, tuple[int, ...]], vals: Sequence[Any]) -> Context:
-        statement, oids = key
+    def _prepare(self, statement: str, vals: Sequence[Any]) -> Context:
         # A name of its own each time: one whose first execution failed may be known to the server.
         self._names += 1
         name = f"whenthen_{self._names}".encode() + NULL_BYTE
         answers = Context(statement)
-        outdated = self._prepared.pop(key, None)
+        outdated = self._prepared.pop(statement, None)
         with self._counting(statement):
             if outdated is not None:
                 self._send_message(CLOSE, STATEMENT + outdated.name)
-            self.send_PARSE(name, statement, oids)
+            self.send_PARSE(name, statement)
             self.send_BIND(name, make_params(self.py_types, vals))
             self._send_message(DESCRIBE, _PORTAL)
             self._run(answers)
-        self._prepared[key] = _Prepared(name, monotonic(), answers.columns, answers.input_funcs)
+        self._prepared[statement] = _Prepared(
+            name, monotonic(), answers.columns, answers.input_funcs
+        )
         return answers
 
-    def begin_with_next(self) -> None:
-        """Let a transaction begin in the same round trip as the next statement.
+    def begin_with_next(self, more: str = "") -> None:
+        """Let a transaction begin, with `more` lines, in the same round trip as the next statement.
 
         Should the server refuse to begin, it refuses the statement too: nothing runs outside of a
         transaction, as `begin_sql` fails only after its BEGIN.
         """
-        self._begin = Context(self.begin_sql)
+        begin_sql = self.begin_sql + more
+        self._begin = Context(begin_sql)
         with self._counting(None):
-            self.send_QUERY(self.begin_sql)
+            self.send_QUERY(begin_sql)
 
     def send_PARSE(self, name: bytes, statement: str, oids: Sequence[int] = ()) -> None:  # noqa: N802
         """Send Parse as the driver does, but without asking the server to answer it at once."""
@@ -217,6 +231,8 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             raise
         if statement is not None and statement not in _ENDS:
             self.statements += 1
+            if self.on_statement is not None:
+                self.on_statement(statement)
 
 
 # Of an error: detail (`Failing row contains (…)`), hint, context, internal query.

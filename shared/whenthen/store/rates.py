@@ -29,10 +29,10 @@ def count_new(connection: Connection, runs: Sequence[tuple[UUID, str]]) -> Count
     if not runs:
         return Counted(frozenset(), {})
     values = [{"automation_id": str(automation_id), "event_id": key} for automation_id, key in runs]
-    rows = connection.execute(_COUNT, {"runs": json_text.dumps(values)}).all()
+    rows = _COUNT.rows(connection, {"runs": json_text.dumps(values)})
     return Counted(
-        new=frozenset((row.automation_id, key) for row in rows for key in row.event_ids),
-        before={row.automation_id: Counts(row.this_minute, row.this_day) for row in rows},
+        new=frozenset((row["automation_id"], key) for row in rows for key in row["event_ids"]),
+        before={row["automation_id"]: Counts(row["this_minute"], row["this_day"]) for row in rows},
     )
 
 

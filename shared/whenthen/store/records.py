@@ -51,8 +51,8 @@ class RecordChange:
 
 def insert(connection: Connection, records: Sequence[NewRecord]) -> list[RecordRow]:
     """Insert `records` (their values checked before) and return them as stored, in order."""
-    rows = connection.execute(
-        _INSERT,
+    rows = _INSERT.rows(
+        connection,
         {
             "records": json_text.dumps(
                 [
@@ -67,7 +67,7 @@ def insert(connection: Connection, records: Sequence[NewRecord]) -> list[RecordR
             )
         },
     )
-    found = {row["id"]: RecordRow(**row) for row in rows.mappings()}
+    found = {row["id"]: RecordRow(**row) for row in rows}
     return [found[record.id] for record in records]
 
 
@@ -95,8 +95,8 @@ def lock(connection: Connection, keys: Sequence[RecordKey]) -> dict[RecordKey, R
     """
     if not keys:
         return {}
-    rows = connection.execute(_LOCK, {"keys": _keys_json(keys)})
-    found = [RecordRow(**row) for row in rows.mappings()]
+    rows = _LOCK.rows(connection, _keys(keys))
+    found = [RecordRow(**row) for row in rows]
     return {RecordKey(row.workspace_id, row.id): row for row in found}
 
 
@@ -106,16 +106,21 @@ _SELECT = """
     from records r
     join databases d on d.id = r.database_id
 """
+# The ids once more as a condition of their own, in every statement by key: the planner takes any
+# list for some hundred rows, and joined to it alone it reads a whole table of some thousand
+# (measured: 100 microseconds a record).
+_KEYED = """
+    join unnest(cast(:ids as uuid[]), cast(:workspaces as uuid[])) as k(id, workspace_id)
+        on k.id = r.id and k.workspace_id = r.workspace_id
+"""
 _LOCK = prepared(
     f"""
     {_SELECT}
-    join (select distinct id, workspace_id
-          from jsonb_to_recordset(cast(:keys as jsonb)) as k(id uuid, workspace_id uuid)) k
-        on k.id = r.id and k.workspace_id = r.workspace_id
-    where d.archived_at is null
+    {_KEYED}
+    where r.id = any(cast(:ids as uuid[])) and d.archived_at is null
     order by r.id
     for update of r
-    """  # noqa: S608  # only constants of this module
+    """
 )
 
 
@@ -123,15 +128,16 @@ def update(connection: Connection, changes: Sequence[RecordChange]) -> dict[UUID
     """Write the whole new properties of records that the caller has locked; version + 1 each."""
     if not changes:
         return {}
-    rows = connection.execute(
-        _UPDATE,
+    rows = _UPDATE.rows(
+        connection,
         {
+            "ids": [change.id for change in changes],
             "changes": json_text.dumps(
                 [{"id": str(change.id), "properties": change.properties} for change in changes]
-            )
+            ),
         },
     )
-    return {row["id"]: RecordRow(**row) for row in rows.mappings()}
+    return {row["id"]: RecordRow(**row) for row in rows}
 
 
 _UPDATE = prepared(
@@ -139,7 +145,7 @@ _UPDATE = prepared(
     update records r
     set properties = c.properties, version = r.version + 1, updated_at = whenthen_now()
     from jsonb_to_recordset(cast(:changes as jsonb)) as c(id uuid, properties jsonb), databases d
-    where r.id = c.id and d.id = r.database_id
+    where r.id = any(cast(:ids as uuid[])) and r.id = c.id and d.id = r.database_id
     returning r.id, r.workspace_id, r.database_id, r.properties, r.version, r.created_at,
         r.updated_at, d.properties as schema
     """
@@ -150,26 +156,24 @@ def delete(connection: Connection, keys: Sequence[RecordKey]) -> set[RecordKey]:
     """Delete the records of `keys`; return those that were there, in no archived database."""
     if not keys:
         return set()
-    rows = connection.execute(_DELETE, {"keys": _keys_json(keys)})
-    return {RecordKey(row.workspace_id, row.id) for row in rows}
+    rows = _DELETE.rows(connection, _keys(keys))
+    return {RecordKey(row["workspace_id"], row["id"]) for row in rows}
 
 
 # Locked in id order first: a bare DELETE takes its locks in the order of the plan.
 _DELETE = prepared(
-    """
+    f"""
     with gone as (
         select r.id
         from records r
-        join (select distinct id, workspace_id
-              from jsonb_to_recordset(cast(:keys as jsonb)) as k(id uuid, workspace_id uuid)) k
-            on k.id = r.id and k.workspace_id = r.workspace_id
+        {_KEYED}
         join databases d on d.id = r.database_id
-        where d.archived_at is null
+        where r.id = any(cast(:ids as uuid[])) and d.archived_at is null
         order by r.id
         for update of r
     )
     delete from records r using gone where r.id = gone.id returning r.id, r.workspace_id
-    """
+    """  # noqa: S608  # only constants of this module
 )
 
 
@@ -187,7 +191,7 @@ def ids_in(
 ) -> set[UUID]:
     """Return those of `record_ids` that are records of these databases."""
     values = {"databases": list(database_ids), "ids": list(record_ids)}
-    return {row.id for row in connection.execute(_IDS_IN, values)}
+    return {row["id"] for row in _IDS_IN.rows(connection, values)}
 
 
 _IDS_IN = prepared(
@@ -198,7 +202,9 @@ _IDS_IN = prepared(
 )
 
 
-def _keys_json(keys: Sequence[RecordKey]) -> str:
-    return json_text.dumps(
-        [{"id": str(key.id), "workspace_id": str(key.workspace_id)} for key in keys]
-    )
+def _keys(keys: Sequence[RecordKey]) -> dict[str, list[UUID]]:
+    distinct = dict.fromkeys(keys)
+    return {
+        "ids": [key.id for key in distinct],
+        "workspaces": [key.workspace_id for key in distinct],
+    }

@@ -90,8 +90,8 @@ def claim(
     next action on that step's row, before any user work: a payload that kills the process is
     counted. Rows that somebody else holds are passed over; a run is claimed by one caller only.
     """
-    rows = connection.execute(
-        _CLAIM,
+    rows = _CLAIM.rows(
+        connection,
         {
             "ids": list(run_ids),
             "lease": lease,
@@ -100,7 +100,7 @@ def claim(
             "tolerance_s": limits.DUE_TOLERANCE_S,
         },
     )
-    return frozenset(row.id for row in rows)
+    return frozenset(row["id"] for row in rows)
 
 
 # `next_action` is a column that step transactions move on: reading the step rows here would see
@@ -110,7 +110,7 @@ _CLAIM = prepared(
     """
     with due as (
         select id from automation_runs
-        where id = any(cast(:ids as uuid[])) and status = 'PENDING'
+        where id = any(cast(:ids as uuid[])) and (status = 'PENDING') is true
             and due_at <= whenthen_now() + interval '1 second' * cast(:tolerance_s as float8)
         order by id
         for update skip locked
@@ -157,8 +157,8 @@ def read(
     A statement of its own: inside the claim it would see steps from before a concurrent commit,
     and finished steps would run again (measured).
     """
-    rows = connection.execute(_READ, {"ids": list(run_ids)}).mappings().all()
-    runs = [_claimed(dict(row)) for row in rows if row["id"] in claimed]
+    rows = _READ.rows(connection, {"ids": list(run_ids)})
+    runs = [_claimed(row) for row in rows if row["id"] in claimed]
     waiting = [
         WaitingRun(row["id"], row["workspace_id"], float(row["due_in_s"]))
         for row in rows
@@ -173,10 +173,10 @@ def read_again(connection: Connection, run_id: UUID, lease: UUID) -> ClaimedRun 
     What a worker asks when its connection broke at COMMIT: the step may have been committed, and
     a failure written over it would undo what is done.
     """
-    row = connection.execute(_READ, {"ids": [run_id]}).mappings().one_or_none()
-    if row is None or row["status"] != RunStatus.RUNNING or row["lease_token"] != lease:
-        return None
-    return _claimed(dict(row))
+    for row in _READ.rows(connection, {"ids": [run_id]}):
+        if row["status"] == RunStatus.RUNNING and row["lease_token"] == lease:
+            return _claimed(row)
+    return None
 
 
 # An event's record id is text from outside; only one that has the form of an id is looked up. To an

@@ -62,14 +62,14 @@ def insert_runs(
     """
     if not runs:
         return []
-    rows = connection.execute(
-        _INSERT,
+    rows = _INSERT.rows(
+        connection,
         {
             "events": json_text.dumps([_event_row(n, event) for n, event in enumerate(events)]),
             "runs": json_text.dumps([_run_row(run) for run in runs]),
         },
     )
-    return [InsertedRun(row.id, row.workspace_id) for row in rows]
+    return [InsertedRun(row["id"], row["workspace_id"]) for row in rows]
 
 
 # An event's payload travels once, however many automations it starts.

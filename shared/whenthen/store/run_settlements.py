@@ -98,11 +98,13 @@ def hold(connection: Connection, run_ids: Sequence[UUID], lease: UUID) -> dict[U
     lease lets a slow worker and its successor both apply an effect (measured). Runs missing from
     the answer belong to somebody else now; the caller stops acting on them, silently.
     """
-    rows = connection.execute(
-        _HOLD, {"ids": list(run_ids), "lease": lease, "renewal_s": limits.LEASE_RENEWAL_S}
+    rows = _HOLD.rows(
+        connection, {"ids": list(run_ids), "lease": lease, "renewal_s": limits.LEASE_RENEWAL_S}
     )
     return {
-        row.id: Holding(row.cancelled_by, AutomationStatus(row.automation_status), row.next_action)
+        row["id"]: Holding(
+            row["cancelled_by"], AutomationStatus(row["automation_status"]), row["next_action"]
+        )
         for row in rows
     }
 
@@ -111,7 +113,7 @@ _HOLD = prepared(
     """
     with held as (
         select id from automation_runs
-        where id = any(cast(:ids as uuid[])) and status = 'RUNNING'
+        where id = any(cast(:ids as uuid[])) and (status = 'RUNNING') is true
             and lease_token = cast(:lease as uuid)
         order by id
         for update
@@ -138,10 +140,10 @@ def settle(
         return frozenset(), []
     now_s = monotonic()
     moves = json_text.dumps([_row(move, now_s) for move in settlements])
-    rows = connection.execute(_SETTLE, {"moves": moves}).all()
-    moved = frozenset(row.run_id for row in rows if row.event_id is None)
+    rows = _SETTLE.rows(connection, {"moves": moves, "ids": [move.run_id for move in settlements]})
+    moved = frozenset(row["run_id"] for row in rows if row["event_id"] is None)
     _tell_schedules(connection, [move for move in settlements if move.run_id in moved])
-    instants = {row.event_id: row.occurred_at for row in rows if row.event_id is not None}
+    instants = {row["event_id"]: row["occurred_at"] for row in rows if row["event_id"] is not None}
     events = [event for move in settlements for event in move.events]
     return moved, outbox.with_instants(events, instants)
 
@@ -178,7 +180,8 @@ _SETTLE = prepared(
             finished_at = case when m.terminal then whenthen_now() end,
             output = m.output, error = m.error
         from move m
-        where r.id = m.run_id and r.status = 'RUNNING' and r.lease_token = m.lease
+        where r.id = any(cast(:ids as uuid[])) and r.id = m.run_id
+            and (r.status = 'RUNNING') is true and r.lease_token = m.lease
         returning r.id, r.generation, r.due_at, m.terminal, m.steps, m.next_step,
             m.untried_action_id, m.lines, m.events
     ),

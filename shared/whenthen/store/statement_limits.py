@@ -10,7 +10,7 @@ def limit_statements(connection: Connection, limit_s: float) -> None:
 
     A shorter limit than that stays: the server gives up before the client does.
     """
-    connection.execute(_LIMIT, {"limit_ms": max(1, round(limit_s * 1000))})
+    _LIMIT.run(connection, {"limit_ms": max(1, round(limit_s * 1000))})
 
 
 _LIMIT = prepared(

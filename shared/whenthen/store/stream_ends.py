@@ -40,7 +40,7 @@ def end_events(
         }
         for event in dead
     ]
-    connection.execute(_END, {"ids": list(outbox_ids), "dead": json_text.dumps(rows)})
+    _END.run(connection, {"ids": list(outbox_ids), "dead": json_text.dumps(rows)})
 
 
 _END = prepared(

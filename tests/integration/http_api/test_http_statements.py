@@ -1,10 +1,8 @@
 """How many statements a request costs: one for who asks, then as few as its work needs."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from tests.integration.http_api.client import CREATED_TRIGGER, NOTIFY, Answer, Api
 
@@ -15,11 +13,7 @@ CONDITION = {"field": {"ref": "event", "path": "a"}, "operator": "eq", "value": 
 def statements(api: Api) -> list[str]:
     """Every statement from now on, BEGIN and COMMIT not counted."""
     seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        seen.append(statement)
-
-    event.listen(api.context.database.engine, "before_cursor_execute", note)
+    api.context.database.on_statement = seen.append
     return seen
 
 
