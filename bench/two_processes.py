@@ -1,5 +1,6 @@
-"""Matcher and executor in two processes, fed with real batches: events in, SUCCEEDED runs out.
+"""Matcher and executors in two processes, fed with real batches: events in, SUCCEEDED runs out.
 
+One process matches, and executes while fewer events wait than make a batch; the other executes.
 What a run puts on the stream goes through the matcher as well, as it does in a deployment: three
 events a run.
 """
@@ -11,7 +12,9 @@ from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import Queue
 from queue import Empty
+from typing import TypeVar
 
+from bench.aws_at_once import AwsAtOnce
 from bench.function_process import begin, own_cpu_s
 from bench.lambda_batches import LambdaContext, queue_batch, stream_batch
 
@@ -20,8 +23,10 @@ RUN_BATCH = 5
 EVENTS_PER_RUN = 3
 _WAIT_S = 600.0
 _LOOK_S = 1.0
+_IDLE_S = 0.01
 
-_fork = get_context("spawn")
+_spawn = get_context("spawn")
+Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True)
@@ -34,22 +39,25 @@ class Ended:
 
 @dataclass(frozen=True)
 class Throughput:
-    """Seconds from the first event to the last SUCCEEDED run, and CPU of both processes."""
+    """Seconds from the first event until all have been matched, and CPU of both processes."""
 
     wall_s: float
     cpu_s: float
 
 
 def run_in_two_processes(environ: dict[str, str], events: Sequence[str]) -> Throughput:
-    """Publish `events` (base64 data, one run each) and wait until every run has been executed."""
+    """Publish `events` (base64 data, one run each) and wait until every run has been executed.
+
+    That of a run's three events the last is matched comes after the run has SUCCEEDED.
+    """
     # Not pipes alone: each process would wait for room in the other's, and none would read.
-    records: Queue[list[str]] = _fork.Queue()
-    messages: Queue[list[str]] = _fork.Queue()
-    ended: Queue[Ended | None] = _fork.Queue()
-    n = len(events)
+    records: Queue[list[str]] = _spawn.Queue()
+    messages: Queue[list[str] | None] = _spawn.Queue()
+    ended: Queue[Ended | None] = _spawn.Queue()
+    n = len(events) * EVENTS_PER_RUN
     processes = [
-        _fork.Process(target=_match, args=(environ, n, records, messages, ended), daemon=True),
-        _fork.Process(target=_execute, args=(environ, n, records, messages, ended), daemon=True),
+        _spawn.Process(target=_match, args=(environ, n, records, messages, ended), daemon=True),
+        _spawn.Process(target=_execute, args=(environ, records, messages, ended), daemon=True),
     ]
     for process in processes:
         process.start()
@@ -75,55 +83,86 @@ def _next(ended: "Queue[Ended | None]", processes: Sequence[BaseProcess]) -> End
                 raise SystemExit("a function's process has died") from None
 
 
+class _Executor:
+    """An executor's handler, which has run once: it is warm."""
+
+    def __init__(self, aws: AwsAtOnce) -> None:
+        from run_executor.handler import lambda_handler  # noqa: PLC0415  # the environment comes first
+
+        self._handler = lambda_handler
+        self._aws = aws
+        self.execute([])
+
+    def execute(self, bodies: Sequence[str]) -> None:
+        self._handler(queue_batch(bodies), LambdaContext())
+
+    def take_records(self) -> list[str]:
+        """Return what its runs have put on the stream since the last time."""
+        taken, self._aws.records = self._aws.records, []
+        return taken
+
+
 def _match(
     environ: dict[str, str],
-    runs: int,
+    events: int,
     records: "Queue[list[str]]",
-    messages: "Queue[list[str]]",
+    messages: "Queue[list[str] | None]",
     ended: "Queue[Ended | None]",
 ) -> None:
+    """Match `events` events; execute runs whenever no whole batch of events waits."""
     aws = begin(environ)
     from stream_matcher.handler import lambda_handler  # noqa: PLC0415  # the environment comes first
 
     lambda_handler(stream_batch([]), None)
+    executor = _Executor(aws)
     ended.put(None)
     cpu_before_s = own_cpu_s()
     waiting: list[str] = []
-    handled = 0
-    while handled < runs * EVENTS_PER_RUN:
-        while not waiting or (len(waiting) < MATCH_BATCH and not records.empty()):
-            waiting += records.get()
-        batch, waiting = waiting[:MATCH_BATCH], waiting[MATCH_BATCH:]
-        lambda_handler(stream_batch(batch), None)
-        handled += len(batch)
-        if aws.messages:
-            messages.put([message.body for message in aws.messages])
+    while events:
+        waiting += executor.take_records()
+        while len(waiting) < MATCH_BATCH and (more := _take(records)):
+            waiting += more
+        bodies = _take(messages) if len(waiting) < MATCH_BATCH else None
+        if bodies:
+            executor.execute(bodies)
+        elif batch := waiting[:MATCH_BATCH]:
+            del waiting[:MATCH_BATCH]
+            lambda_handler(stream_batch(batch), None)
+            events -= len(batch)
+            sent = [message.body for message in aws.messages]
             aws.messages.clear()
+            for start in range(0, len(sent), RUN_BATCH):
+                messages.put(sent[start : start + RUN_BATCH])
+        else:
+            more = _take(records, _IDLE_S)
+            waiting += more or []
     ended.put(Ended(time.time(), own_cpu_s() - cpu_before_s))
+    messages.put(None)
 
 
 def _execute(
     environ: dict[str, str],
-    runs: int,
     records: "Queue[list[str]]",
-    messages: "Queue[list[str]]",
+    messages: "Queue[list[str] | None]",
     ended: "Queue[Ended | None]",
 ) -> None:
-    aws = begin(environ)
-    from run_executor.handler import lambda_handler  # noqa: PLC0415  # the environment comes first
-
-    lambda_handler(queue_batch([]), LambdaContext())
+    """Execute batches until there is a None; hand on what they put on the stream."""
+    executor = _Executor(begin(environ))
     ended.put(None)
     cpu_before_s = own_cpu_s()
-    waiting: list[str] = []
-    handled = 0
-    while handled < runs:
-        while not waiting or (len(waiting) < RUN_BATCH and not messages.empty()):
-            waiting += messages.get()
-        batch, waiting = waiting[:RUN_BATCH], waiting[RUN_BATCH:]
-        lambda_handler(queue_batch(batch), LambdaContext())
-        handled += len(batch)
-        if len(aws.records) >= MATCH_BATCH or handled == runs:
-            records.put(aws.records[:])
-            aws.records.clear()
+    put: list[str] = []
+    while (bodies := messages.get()) is not None:
+        executor.execute(bodies)
+        put += executor.take_records()
+        if len(put) >= MATCH_BATCH or messages.empty():
+            records.put(put)
+            put = []
     ended.put(Ended(time.time(), own_cpu_s() - cpu_before_s))
+
+
+def _take(queue: "Queue[Batch]", wait_s: float = 0.0) -> "Batch | None":
+    """Return what comes next within `wait_s` seconds, if anything does."""
+    try:
+        return queue.get(timeout=wait_s) if wait_s else queue.get_nowait()
+    except Empty:
+        return None
