@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError, ParamValidationError
 from moto import mock_aws
 
 from tests.conftest import settings_for
@@ -23,6 +24,15 @@ def test_every_client_gives_up_in_time(given: dict[str, int], attempts: int) -> 
 
 def test_a_client_may_wait_longer_for_an_answer() -> None:
     assert make_client("sqs", read_timeout_s=60).meta.config.read_timeout == 60
+
+
+def test_a_client_checks_its_parameters_unless_told_that_they_are_well_made() -> None:
+    lacking = {"QueueUrl": "https://queue.test"}
+    with mock_aws():
+        with pytest.raises(ParamValidationError, match="MessageBody"):
+            make_client("sqs").send_message(**lacking)
+        with pytest.raises(ClientError):
+            make_client("sqs", checks_parameters=False).send_message(**lacking)
 
 
 @pytest.mark.parametrize(

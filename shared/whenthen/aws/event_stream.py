@@ -26,7 +26,8 @@ class EventStream:
 
     @cached_property
     def _client(self) -> Any:
-        return make_client("kinesis")
+        # Every parameter is made here, of typed fields.
+        return make_client("kinesis", checks_parameters=False)
 
     def put(self, records: Sequence[StreamRecord]) -> list[StreamRecord]:
         """Put `records`; return those that could not be put, after their tries."""

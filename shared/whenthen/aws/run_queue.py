@@ -29,7 +29,8 @@ class RunQueue:
 
     @cached_property
     def _client(self) -> Any:
-        return make_client("sqs")
+        # Every parameter is made here, of typed fields.
+        return make_client("sqs", checks_parameters=False)
 
     def send(self, runs: Sequence[QueuedRun]) -> list[QueuedRun]:
         """Send one message per run; return those that could not be sent.
