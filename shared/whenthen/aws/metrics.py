@@ -2,6 +2,11 @@
 
 import threading
 from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.metrics import EphemeralMetrics
 
 Dimensions = tuple[tuple[str, str], ...]
 
@@ -35,12 +40,17 @@ class Metrics:
         for dimensions, metrics in by_dimensions.items():
             self._write(dimensions, metrics)
 
-    def _write(self, dimensions: Dimensions, counts: dict[str, int]) -> None:
+    @cached_property
+    def _emitter(self) -> "EphemeralMetrics":
+        # Made once: it costs as much as a line does.
         from aws_lambda_powertools.metrics import EphemeralMetrics  # noqa: PLC0415  # import budget
 
-        metrics = EphemeralMetrics(namespace=self._namespace, service=self._service)
+        return EphemeralMetrics(namespace=self._namespace, service=self._service)
+
+    def _write(self, dimensions: Dimensions, counts: dict[str, int]) -> None:
         for name, value in dimensions:
-            metrics.add_dimension(name, value)
+            self._emitter.add_dimension(name, value)
         for name, n in counts.items():
-            metrics.add_metric(name, "Count", n)
-        metrics.flush_metrics()
+            self._emitter.add_metric(name, "Count", n)
+        # Writes them, and forgets them with their dimensions.
+        self._emitter.flush_metrics()
