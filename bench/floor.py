@@ -33,6 +33,5 @@ def seconds_by_hand(triage: Triage, record_ids: Sequence[UUID]) -> float:
 
 
 def _commit(connection: PipelinedConnection, statement: str, parameter: str) -> None:
-    connection.begin_with_next()
-    connection.execute_prepared(statement, [parameter])
+    connection.run(statement, [parameter])
     connection.commit()

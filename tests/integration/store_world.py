@@ -26,6 +26,13 @@ class Held:
     action_ids: Sequence[UUID]
 
 
+def claimed_ids(
+    connection: Connection, run_ids: Sequence[UUID], lease: UUID, lease_s: float
+) -> frozenset[UUID]:
+    claimed, _ = claim(connection, run_ids, lease, lease_s)
+    return frozenset(run.id for run in claimed)
+
+
 class StoreWorld(World):
     """A workspace of the test's own in a database that it shares with other tests."""
 
@@ -72,7 +79,7 @@ class StoreWorld(World):
     def claim_under(
         self, run_ids: Sequence[UUID], lease: UUID, lease_s: float = LEASE_S
     ) -> frozenset[UUID]:
-        return self.transact(lambda connection: claim(connection, run_ids, lease, lease_s))
+        return self.transact(lambda connection: claimed_ids(connection, run_ids, lease, lease_s))
 
     def action_ids(self, run_id: UUID) -> list[UUID]:
         (row,) = self.sql(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import boto3
 import pytest
@@ -15,7 +16,7 @@ from whenthen.engine.context import Context
 
 
 @pytest.mark.parametrize(("given", "attempts"), [({}, 3), ({"attempts": 1}, 1)])
-def test_every_client_gives_up_in_time(given: dict[str, int], attempts: int) -> None:
+def test_every_client_gives_up_in_time(given: dict[str, Any], attempts: int) -> None:
     config = make_client("sqs", **given).meta.config
     assert (config.connect_timeout, config.read_timeout) == (3, 10)
     # botocore counts the first try in its own field, and drops the word that we use for it.

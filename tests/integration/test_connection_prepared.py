@@ -21,7 +21,8 @@ from tests.integration.transactions import (
     value,
 )
 from whenthen.store.connection import Database
-from whenthen.store.pipelined import PipelinedConnection, numbered
+from whenthen.store.pipelined import PipelinedConnection
+from whenthen.store.pipelined_cursor import numbered
 from whenthen.store.prepared import Prepared, prepared
 
 NAME = prepared("select name from workspaces where id = :id")

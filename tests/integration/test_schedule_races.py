@@ -19,6 +19,7 @@ from tests.integration.schedule_world import (
     lock_schedules,
     triggers,
 )
+from tests.integration.store_world import claimed_ids
 from whenthen.domain.kinds import AutomationStatus
 from whenthen.domain.schemas import problems
 from whenthen.domain.schemas.automations import StatusBody, TriggersBody
@@ -26,7 +27,7 @@ from whenthen.engine import align_schedules, edit_definition, fire_schedules, ma
 from whenthen.engine.align_schedules import align_all
 from whenthen.engine.context import Context
 from whenthen.engine.data_steps import take_data_steps
-from whenthen.store import active_runs, automations, run_claims, schedules
+from whenthen.store import active_runs, automations, schedules
 
 AT_25, QUARTERS, NOON = {"cron": "25 * * * *"}, {"cron": "*/15 * * * *"}, {"cron": "0 12 * * *"}
 MINUTE = timedelta(minutes=1)
@@ -182,7 +183,7 @@ def test_an_edit_does_not_wait_for_a_worker_and_leaves_it_its_run(world: Schedul
     (run,) = world.runs_of(automation_id)
 
     def claim(connection: Connection) -> None:
-        assert run_claims.claim(connection, [run["id"]], uuid4(), 200) == {run["id"]}
+        assert claimed_ids(connection, [run["id"]], uuid4(), 200) == {run["id"]}
 
     with held_open(world, claim):
         world.at(noon - SECOND)

@@ -1,7 +1,8 @@
 """What goes straight to the driver: its parameters, its errors, and plans that find rows by key."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
@@ -14,8 +15,10 @@ from tests.integration.store_world import LEASE_S, StoreWorld
 from whenthen.domain.kinds import RunStatus
 from whenthen.engine.context import Context
 from whenthen.store import notifications, records, run_claims, run_settlements
+from whenthen.store.connection import Database
 from whenthen.store.new_id import new_id
-from whenthen.store.prepared import prepared
+from whenthen.store.pipelined import PipelinedConnection
+from whenthen.store.prepared import prepared, rows_together
 from whenthen.store.records import RecordChange, RecordKey
 from whenthen.store.run_inserts import NewRun, insert_runs
 from whenthen.store.run_settlements import Settlement
@@ -24,7 +27,7 @@ from whenthen.store.run_settlements import Settlement
 OTHERS = 400
 BATCH = 5
 # Rows that may be looked at for one row that is wanted: a lock, its update and both their checks.
-LOOKS_PER_ROW = 8
+LOOKS_PER_ROW = 10
 
 
 @pytest.fixture
@@ -85,6 +88,70 @@ def test_outside_of_a_transaction_a_statement_opens_one(world: StoreWorld) -> No
     assert row["name"] == name
 
 
+RENAME = prepared("update workspaces set name = :name where id = :id returning name")
+NAME = prepared("select name, 6 / cast(:by as integer) as n from workspaces where id = :id")
+
+
+@pytest.fixture(params=["kept", "not kept"])
+def database(shared_context: Context, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """The database with and without statements that the server keeps."""
+    settings = replace(shared_context.settings, database_prepare=request.param == "kept")
+    opened = Database(settings, lambda: ("postgres", None))
+    yield opened
+    opened.close()
+
+
+def both(
+    database: Database, world: StoreWorld, name: str, by: int
+) -> tuple[list[list[dict[str, Any]]], int]:
+    """Rename the workspace and read it again; return the rows and how many statements that is."""
+
+    def work(connection: Connection) -> tuple[list[list[dict[str, Any]]], int]:
+        raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
+        before = raw.statements
+        values = {"name": name, "id": world.workspace_id, "by": by}
+        rows = rows_together(connection, (RENAME, values), (NAME, values))
+        return rows, raw.statements - before
+
+    return database.transact(work)
+
+
+def name_of(world: StoreWorld) -> str:
+    (row,) = world.sql("select name from workspaces where id = :w", w=world.workspace_id)
+    return str(row["name"])
+
+
+def test_of_statements_together_each_sees_what_those_before_it_did(
+    database: Database, world: StoreWorld
+) -> None:
+    for n in range(3):
+        rows, count = both(database, world, f"name {n}", by=3)
+        assert rows == [[{"name": f"name {n}"}], [{"name": f"name {n}", "n": 2}]]
+        assert count == 2
+    assert name_of(world) == "name 2"
+
+
+@pytest.mark.parametrize("first_time", [True, False])
+def test_where_the_last_of_them_fails_nothing_has_happened(
+    database: Database, world: StoreWorld, *, first_time: bool
+) -> None:
+    if not first_time:
+        both(database, world, "before", by=1)
+    name = name_of(world)
+    with pytest.raises(DBAPIError, match="division by zero"):
+        both(database, world, "after", by=0)
+    assert name_of(world) == name
+    assert both(database, world, "at last", by=6)[0][1] == [{"name": "at last", "n": 1}]
+
+
+def test_behind_one_that_fails_none_is_carried_out(database: Database, world: StoreWorld) -> None:
+    values = {"name": "after", "id": world.workspace_id, "by": 0}
+    with pytest.raises(DBAPIError, match="division by zero"):
+        database.transact(lambda c: rows_together(c, (NAME, values), (RENAME, values)))
+    assert name_of(world) == "World"
+    assert both(database, world, "at last", by=6)[1] == 2
+
+
 @pytest.fixture
 def run_ids(world: StoreWorld) -> list[UUID]:
     """A batch of PENDING runs, among as many others as there are."""
@@ -143,7 +210,7 @@ def test_runs_are_claimed_read_held_and_settled_by_key(
         world,
         "automation_runs",
         lambda connection: run_claims.claim(connection, run_ids, lease, LEASE_S),
-        lambda connection: run_claims.read(connection, run_ids, frozenset(run_ids)),
+        lambda connection: run_claims.read(connection, run_ids, frozenset()),
         lambda connection: run_settlements.hold(connection, run_ids, lease),
         lambda connection: run_settlements.settle(connection, ends),
     )

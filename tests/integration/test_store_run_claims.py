@@ -8,10 +8,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
-from tests.integration.store_world import LEASE_S, StoreWorld
+from tests.integration.store_world import LEASE_S, StoreWorld, claimed_ids
 from whenthen.domain.kinds import RunStatus
 from whenthen.engine.context import Context
-from whenthen.store.run_claims import claim
 
 NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "x"}}
 
@@ -63,7 +62,7 @@ def test_a_run_may_be_claimed_up_to_2_seconds_before_it_is_due(
     # In one transaction, so that a slow machine does not come to the claim a second later.
     def work(connection: Connection) -> bool:
         connection.execute(_DUE_IN, {"s": seconds, "r": run_id})
-        return claim(connection, [run_id], uuid4(), LEASE_S) == {run_id}
+        return claimed_ids(connection, [run_id], uuid4(), LEASE_S) == {run_id}
 
     assert world.transact(work) is claimed
     assert world.row(run_id)["status"] == ("RUNNING" if claimed else "PENDING")

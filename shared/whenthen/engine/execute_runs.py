@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID, uuid4
 
-from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from whenthen.actions import registry
@@ -113,11 +112,11 @@ def _split(runs: Sequence[RunProgress]) -> tuple[list[RunProgress], list[RunProg
 def _claim(
     context: Context, run_ids: Sequence[UUID], lease: UUID, lease_s: float
 ) -> tuple[list[ClaimedRun], list[WaitingRun]]:
-    def work(connection: Connection) -> tuple[list[ClaimedRun], list[WaitingRun]]:
-        claimed = run_claims.claim(connection, run_ids, lease, lease_s)
-        return run_claims.read(connection, run_ids, claimed)
-
-    return context.database.transact(work) if run_ids else ([], [])
+    if not run_ids:
+        return [], []
+    return context.database.transact(
+        lambda connection: run_claims.claim(connection, run_ids, lease, lease_s)
+    )
 
 
 def _send_waiting(context: Context, waiting: Sequence[WaitingRun]) -> None:

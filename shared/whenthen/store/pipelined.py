@@ -10,7 +10,6 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from time import monotonic
 from typing import Any
 
@@ -19,6 +18,7 @@ import pg8000.dbapi
 from pg8000.core import (
     BIND,
     CLOSE,
+    COMMAND_COMPLETE,
     DESCRIBE,
     EXECUTE_MSG,
     NULL_BYTE,
@@ -32,6 +32,8 @@ from pg8000.core import (
     make_params,
 )
 from pg8000.exceptions import DatabaseError, InterfaceError
+
+from whenthen.store.pipelined_cursor import PipelinedCursor
 
 _PORTAL = b"P" + NULL_BYTE
 # A message: its kind, its length with these four bytes, and the rest. A row's begins with two bytes
@@ -65,38 +67,6 @@ class _Prepared:
     since_s: float
     columns: Any
     input_funcs: Sequence[Any]
-
-
-class PipelinedCursor(pg8000.dbapi.Cursor):  # type: ignore[misc]
-    """A DB-API cursor that scans the text of a statement once per process, not at every execution.
-
-    The driver's own scan goes through the text one character at a time, which for the engine's
-    long statements took a fifth of the executor's CPU (docs/decisions/0013-prepared-statements.md).
-    """
-
-    def __init__(self, connection: "PipelinedConnection") -> None:
-        super().__init__(connection)
-        self._input_oids: Sequence[int] = ()
-        self.input_types: Sequence[int] = ()
-
-    def execute(self, operation: str, args: Sequence[Any] = (), stream: Any = None) -> None:
-        if not args or stream is not None:
-            super().execute(operation, args, stream)
-            return
-        connection = self._c
-        if not connection._in_transaction and not connection.autocommit:  # noqa: SLF001  # as the driver does
-            connection.begin_with_next()
-        self._context = connection.execute_unnamed(numbered(operation), args, self._input_oids)
-        self._row_iter = None if self._context.rows is None else iter(self._context.rows)
-        self._input_oids = ()
-        self.input_types = ()
-
-
-@lru_cache(maxsize=1024)
-def numbered(operation: str) -> str:
-    """Return `operation` with its parameters as the server numbers them: `%s` as `$1`."""
-    statement, _ = pg8000.dbapi.convert_paramstyle("format", operation, ())
-    return str(statement)
 
 
 class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
@@ -142,52 +112,64 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     ) -> Context:
         answers = Context(statement, stream=stream)
         with self._counting(statement):
-            self.send_PARSE(NULL_BYTE, statement, oids)
-            self.send_BIND(NULL_BYTE, make_params(self.py_types, vals))
-            self._send_message(DESCRIBE, _PORTAL)
+            self._parse_and_execute(NULL_BYTE, statement, vals, oids)
             self._run(answers)
         return answers
 
     def run(self, statement: str, vals: Sequence[Any]) -> Context:
         """Run `statement`, its parameters numbered, in the transaction or in one that it opens."""
+        (answers,) = self.run_together([(statement, vals)])
+        return answers
+
+    def run_together(self, asked: Sequence[tuple[str, Sequence[Any]]]) -> list[Context]:
+        """Run statements one after the other in one round trip; behind one that fails none runs.
+
+        Each sees what those before it have done, and what others have committed meanwhile.
+        """
         if not self._in_transaction and not self.autocommit:
             self.begin_with_next(_BY_KEY)
-        execute = self.execute_prepared if self.keeps_statements else self.execute_unnamed
-        return execute(statement, vals)
-
-    def execute_prepared(self, statement: str, vals: Sequence[Any]) -> Context:
-        """Run `statement` like any other, parsed and planned only once on this connection."""
-        known = self._prepared.get(statement)
-        if known is None or monotonic() - known.since_s > self.plan_age_s:
-            return self._prepare(statement, vals)
-        answers = Context(statement, columns=known.columns, input_funcs=known.input_funcs)
-        with self._counting(statement):
-            self.send_BIND(known.name, make_params(self.py_types, vals))
-            self._run(answers)
-        return answers
+        with self._counting(*(statement for statement, _ in asked)):
+            names, answers = zip(*(self._send(*one) for one in asked), strict=True)
+            self._run(*answers)
+        for name, answer in zip(names, answers, strict=True):
+            if name is not None:
+                self._prepared[answer.statement] = _Prepared(
+                    name, monotonic(), answer.columns, answer.input_funcs
+                )
+        return list(answers)
 
     def execute_simple(self, statement: str) -> Context:
         opens = statement == "begin transaction"
-        with self._counting(None if opens else statement):
+        with self._counting(*([] if opens else [statement])):
             return super().execute_simple(self.begin_sql if opens else statement)
 
-    def _prepare(self, statement: str, vals: Sequence[Any]) -> Context:
+    def _send(self, statement: str, vals: Sequence[Any]) -> tuple[bytes | None, Context]:
+        """Ask the server to run `statement`; return its name if it is new, and room for answers."""
+        known = self._prepared.get(statement)
+        if known is not None and monotonic() - known.since_s <= self.plan_age_s:
+            self.send_BIND(known.name, make_params(self.py_types, vals))
+            pg8000.core._write(self._sock, EXECUTE_MSG)  # noqa: SLF001  # the driver has no public door
+            return None, Context(statement, columns=known.columns, input_funcs=known.input_funcs)
+        answers = Context(statement)
+        if not self.keeps_statements:
+            self._parse_and_execute(NULL_BYTE, statement, vals)
+            return None, answers
         # A name of its own each time: one whose first execution failed may be known to the server.
         self._names += 1
         name = f"whenthen_{self._names}".encode() + NULL_BYTE
-        answers = Context(statement)
-        outdated = self._prepared.pop(statement, None)
-        with self._counting(statement):
-            if outdated is not None:
-                self._send_message(CLOSE, STATEMENT + outdated.name)
-            self.send_PARSE(name, statement)
-            self.send_BIND(name, make_params(self.py_types, vals))
-            self._send_message(DESCRIBE, _PORTAL)
-            self._run(answers)
-        self._prepared[statement] = _Prepared(
-            name, monotonic(), answers.columns, answers.input_funcs
-        )
-        return answers
+        if known is not None:
+            del self._prepared[statement]
+            self._send_message(CLOSE, STATEMENT + known.name)
+        self._parse_and_execute(name, statement, vals)
+        return name, answers
+
+    def _parse_and_execute(
+        self, name: bytes, statement: str, vals: Sequence[Any], oids: Sequence[int] = ()
+    ) -> None:
+        self.send_PARSE(name, statement, oids)
+        self.send_BIND(name, make_params(self.py_types, vals))
+        self._send_message(DESCRIBE, _PORTAL)
+        pg8000.core._write(self._sock, EXECUTE_MSG)  # noqa: SLF001
 
     def begin_with_next(self, more: str = "") -> None:
         """Let a transaction begin, with `more` lines, in the same round trip as the next statement.
@@ -197,7 +179,7 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         """
         begin_sql = self.begin_sql + more
         self._begin = Context(begin_sql)
-        with self._counting(None):
+        with self._counting():
             self.send_QUERY(begin_sql)
 
     def send_PARSE(self, name: bytes, statement: str, oids: Sequence[int] = ()) -> None:  # noqa: N802
@@ -215,9 +197,14 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             body += encoded or b""
         self._send_message(BIND, body + struct.pack("!H", 0))
 
-    def handle_messages(self, context: Context) -> None:
-        """Read answers until the server is ready: as the driver does, in fewer steps a message."""
+    def handle_messages(self, *contexts: Context) -> None:
+        """Read answers until the server is ready: as the driver does, in fewer steps a message.
+
+        Where several statements were sent, each has its own of `contexts`.
+        """
         read = self._sock.read
+        following = iter(contexts)
+        context = next(following)
         code = None
         while code != READY_FOR_QUERY:
             # Of a connection that ends here there are too few bytes to unpack.
@@ -226,8 +213,12 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             if len(body) < size - _LENGTH_BYTES:
                 raise InterfaceError("network error: an answer broke off")
             self.message_types[code](body, context)
-        if context.error is not None:
-            raise context.error
+            if code == COMMAND_COMPLETE:
+                # BEGIN and its settings are several commands, told to one.
+                context = next(following, context)
+        for told in contexts:
+            if told.error is not None:
+                raise told.error
 
     def handle_DATA_ROW(self, data: bytes, context: Context) -> None:  # noqa: N802
         """Read one row as the driver does, each value decoded where it is cut out."""
@@ -245,8 +236,8 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             at = end
         context.rows.append(row)
 
-    def _run(self, answers: Context) -> None:
-        pg8000.core._write(self._sock, EXECUTE_MSG + SYNC_MSG)  # noqa: SLF001  # the driver has no public door
+    def _run(self, *answers: Context) -> None:
+        pg8000.core._write(self._sock, SYNC_MSG)  # noqa: SLF001
         pg8000.core._flush(self._sock)  # noqa: SLF001
         begin, self._begin = self._begin, None
         try:
@@ -254,12 +245,12 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
                 self.handle_messages(begin)
         except DatabaseError:
             with suppress(DatabaseError):
-                self.handle_messages(answers)
+                self.handle_messages(*answers)
             raise
-        self.handle_messages(answers)
+        self.handle_messages(*answers)
 
     @contextmanager
-    def _counting(self, statement: str | None) -> Iterator[None]:
+    def _counting(self, *statements: str) -> Iterator[None]:
         try:
             yield
         except _BROKEN as error:
@@ -267,7 +258,9 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         except DatabaseError as error:
             _forget_values(error)
             raise
-        if statement is not None and statement not in _ENDS:
+        for statement in statements:
+            if statement in _ENDS:
+                continue
             self.statements += 1
             if self.on_statement is not None:
                 self.on_statement(statement)

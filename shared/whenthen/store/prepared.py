@@ -38,7 +38,7 @@ class Prepared:
             sqlalchemy.exc.DBAPIError: the server refuses, or the connection is lost.
 
         """
-        self._answers(connection, values)
+        _answers(connection, (self, values))
 
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the statement's rows by the names of their columns.
@@ -47,18 +47,12 @@ class Prepared:
             sqlalchemy.exc.DBAPIError: the server refuses, or the connection is lost.
 
         """
-        answers = self._answers(connection, values)
-        names = [column["name"] for column in answers.columns]
-        return [dict(zip(names, row, strict=True)) for row in answers.rows]
+        (answers,) = _answers(connection, (self, values))
+        return _rows(answers)
 
-    def _answers(self, connection: Connection, values: Mapping[str, Any]) -> Context:
-        if not connection.in_transaction():
-            connection.begin()
-        raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
-        try:
-            return raw.run(self.sql, [values[name] for name in self._names])
-        except BaseException as error:  # noqa: BLE001  # whatever it is, the connection may be of no more use
-            _raise(connection, error, self.sql)
+    def in_order(self, values: Mapping[str, Any]) -> list[Any]:
+        """Return those of `values` that the statement names, as its numbers ask for them."""
+        return [values[name] for name in self._names]
 
 
 def prepared(sql: str) -> Prepared:
@@ -68,6 +62,37 @@ def prepared(sql: str) -> Prepared:
     JSON parameter. A search with optional filters stays a plain `text`, planned for its values.
     """
     return Prepared(sql)
+
+
+def rows_together(
+    connection: Connection, *asked: tuple[Prepared, Mapping[str, Any]]
+) -> list[list[dict[str, Any]]]:
+    """Return the rows of each statement, all carried out one after the other in one round trip.
+
+    Each sees what those before it have done, and what others have committed meanwhile. Behind one
+    that fails none is carried out.
+
+    Raises:
+        sqlalchemy.exc.DBAPIError: the server refuses, or the connection is lost.
+
+    """
+    return [_rows(answers) for answers in _answers(connection, *asked)]
+
+
+def _answers(connection: Connection, *asked: tuple[Prepared, Mapping[str, Any]]) -> list[Context]:
+    if not connection.in_transaction():
+        connection.begin()
+    raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
+    sent = [(statement.sql, statement.in_order(values)) for statement, values in asked]
+    try:
+        return raw.run_together(sent)
+    except BaseException as error:  # noqa: BLE001  # whatever it is, the connection may be of no more use
+        _raise(connection, error, "; ".join(sql for sql, _ in sent))
+
+
+def _rows(answers: Context) -> list[dict[str, Any]]:
+    names = [column["name"] for column in answers.columns]
+    return [dict(zip(names, row, strict=True)) for row in answers.rows]
 
 
 def _number(names: dict[str, int], found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from whenthen.domain import limits
 from whenthen.domain.kinds import AutomationStatus, RunStatus, StepStatus
-from whenthen.store.prepared import prepared
+from whenthen.store.prepared import prepared, rows_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +83,24 @@ class WaitingRun:
 
 def claim(
     connection: Connection, run_ids: Sequence[UUID], lease: UUID, lease_s: float
-) -> frozenset[UUID]:
-    """Take those of `run_ids` that are PENDING and due; return their ids.
+) -> tuple[list[ClaimedRun], list[WaitingRun]]:
+    """Take those of `run_ids` that are PENDING and due; return them, and those not due yet.
 
     The claim sets `lease` and its expiry, logs `run started`, and counts the attempt of the run's
     next action on that step's row, before any user work: a payload that kills the process is
     counted. Rows that somebody else holds are passed over; a run is claimed by one caller only.
+    They are read by a second statement of the same round trip: inside the first it would see steps
+    from before a concurrent commit, and finished steps would run again (measured).
     """
-    rows = _CLAIM.rows(
-        connection,
-        {
-            "ids": list(run_ids),
-            "lease": lease,
-            "lease_s": lease_s,
-            "wake_s": lease_s + limits.LEASE_WAKE_MARGIN_S,
-            "tolerance_s": limits.DUE_TOLERANCE_S,
-        },
-    )
-    return frozenset(row["id"] for row in rows)
+    values = {
+        "ids": list(run_ids),
+        "lease": lease,
+        "lease_s": lease_s,
+        "wake_s": lease_s + limits.LEASE_WAKE_MARGIN_S,
+        "tolerance_s": limits.DUE_TOLERANCE_S,
+    }
+    claimed, rows = rows_together(connection, (_CLAIM, values), (_READ, values))
+    return _read(rows, frozenset(row["id"] for row in claimed))
 
 
 # `next_action` is a column that step transactions move on: reading the step rows here would see
@@ -152,12 +152,13 @@ _CLAIM = prepared(
 def read(
     connection: Connection, run_ids: Sequence[UUID], claimed: frozenset[UUID]
 ) -> tuple[list[ClaimedRun], list[WaitingRun]]:
-    """Return the `claimed` runs whole, and those of `run_ids` that are not due yet.
+    """Return the `claimed` runs whole, and those of `run_ids` that are not due yet."""
+    return _read(_READ.rows(connection, {"ids": list(run_ids)}), claimed)
 
-    A statement of its own: inside the claim it would see steps from before a concurrent commit,
-    and finished steps would run again (measured).
-    """
-    rows = _READ.rows(connection, {"ids": list(run_ids)})
+
+def _read(
+    rows: Sequence[Mapping[str, Any]], claimed: frozenset[UUID]
+) -> tuple[list[ClaimedRun], list[WaitingRun]]:
     runs = [_claimed(row) for row in rows if row["id"] in claimed]
     waiting = [
         WaitingRun(row["id"], row["workspace_id"], float(row["due_in_s"]))
