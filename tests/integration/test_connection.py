@@ -1,6 +1,8 @@
 """One transaction after another: what is kept, what is given up, and what it costs."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
 from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
@@ -196,6 +198,26 @@ def test_a_pool_that_is_used_up_is_waited_for_and_then_given_up(
 
     lone.transact(nested)
     lone.close()
+
+
+def test_threads_that_come_first_at_once_share_one_pool(shared_url: str) -> None:
+    class SlowlyOpened(Database):
+        opened = 0
+        both = Barrier(2)
+
+        def _open(self) -> sqlalchemy.Engine:
+            self.opened += 1
+            # Only where a second thread opens as well does this end before its time.
+            with suppress(BrokenBarrierError):
+                self.both.wait(0.5)
+            return super()._open()
+
+    lone = SlowlyOpened(settings_for(shared_url), lambda: ("postgres", None))
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(lambda: lone.engine) for _ in range(2)]
+        engines = [future.result() for future in asked]
+    lone.close()
+    assert len({id(engine) for engine in engines}) == lone.opened == 1
 
 
 # -------------------------------------------------------------------------------- the clock

@@ -1,6 +1,7 @@
 """The one way to Postgres: `Database.transact` runs a function in one transaction."""
 
 import socket
+import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -58,13 +59,17 @@ class Database:
         self._credentials = credentials
         self._answer_within_s = answer_within_s
         self._engine: Engine | None = None
+        self._opening = threading.Lock()
         self.clock_offset_s = 0.0
         self.on_statement: Callable[[str], None] | None = None
 
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            self._engine = self._open()
+            # Two threads at once would open a pool each, and together take too many connections.
+            with self._opening:
+                if self._engine is None:
+                    self._engine = self._open()
         return self._engine
 
     def transact(
