@@ -33,7 +33,7 @@ from whenthen.domain.schemas.notices import DeathNotice
 from whenthen.engine.context import Context
 from whenthen.engine.execute_runs import execute_runs
 from whenthen.engine.report_deaths import report_death
-from whenthen.store import run_settlements
+from whenthen.store import run_holds, run_settlements
 from whenthen.store.new_id import new_id
 from whenthen.store.run_settlements import Settlement, StepResult
 
@@ -142,7 +142,7 @@ class RunLifecycle(RuleBasedStateMachine):
             )
         )
         held = self.world.in_transaction(
-            lambda connection: run_settlements.hold(connection, [run_id], lease)
+            lambda connection: run_holds.hold(connection, [run_id], lease)
         )
         assert (moved, held) == (frozenset(), {})
         assert self.facts(run_id) == before

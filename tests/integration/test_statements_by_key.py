@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from tests.integration.store_world import LEASE_S, StoreWorld
 from whenthen.domain.kinds import RunStatus
 from whenthen.engine.context import Context
-from whenthen.store import notifications, records, run_claims, run_settlements
+from whenthen.store import notifications, records, run_claims, run_holds, run_settlements
 from whenthen.store.connection import Database
 from whenthen.store.new_id import new_id
 from whenthen.store.pipelined import PipelinedConnection
@@ -211,7 +211,7 @@ def test_runs_are_claimed_read_held_and_settled_by_key(
         "automation_runs",
         lambda connection: run_claims.claim(connection, run_ids, lease, LEASE_S),
         lambda connection: run_claims.read(connection, run_ids, frozenset()),
-        lambda connection: run_settlements.hold(connection, run_ids, lease),
+        lambda connection: run_holds.hold(connection, run_ids, lease),
         lambda connection: run_settlements.settle(connection, ends),
     )
     assert {world.row(run_id)["status"] for run_id in run_ids} == {"SUCCEEDED"}

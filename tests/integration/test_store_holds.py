@@ -12,7 +12,8 @@ from tests.integration.store_world import LEASE_S, StoreWorld
 from whenthen.domain.kinds import AutomationStatus, RunStatus
 from whenthen.domain.rules.classify import classify_error
 from whenthen.engine.context import Context
-from whenthen.store.run_settlements import Holding, hold, settle
+from whenthen.store.run_holds import Holding, hold
+from whenthen.store.run_settlements import settle
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from whenthen.domain.schemas.notices import DeathNotice
 from whenthen.engine.context import Context
 from whenthen.engine.report_deaths import report_death
 from whenthen.engine.sweep import relay_outbox, sweep_runs, void_leases
-from whenthen.store import outbox, run_settlements, sweeps
+from whenthen.store import outbox, run_holds, sweeps
 from whenthen.store.outbox import new_event
 
 SENT_AGAIN = "warn watchdog re-enqueued stale PENDING run"
@@ -208,7 +208,7 @@ def test_a_live_lease_is_left_alone_however_long_ago_it_was_claimed(world: World
     aws.queued()
     world.turn_clock(195)
     # A step begins late and pushes the lease on.
-    world.context.database.transact(lambda c: run_settlements.hold(c, [run_id], lease))
+    world.context.database.transact(lambda c: run_holds.hold(c, [run_id], lease))
     world.turn_clock(29)
     world.sql("update automation_runs set enqueue_after = whenthen_now()")
     assert (world.sweep(), aws.queued()) == (1, [])
@@ -286,7 +286,7 @@ def test_case_052_a_run_that_is_just_being_finished_is_no_crash(world: World, aw
 
     def finish(connection: Connection) -> None:
         # The worker is slow but alive: it holds its row while the sweep passes by.
-        assert run_id in run_settlements.hold(connection, [run_id], lease)
+        assert run_id in run_holds.hold(connection, [run_id], lease)
         with ThreadPoolExecutor(1) as other:
             assert other.submit(world.sweep).result() == 0
         connection.exec_driver_sql(
@@ -307,7 +307,7 @@ def test_case_052_a_worker_that_comes_back_after_the_sweep_can_change_nothing(
     world.turn_clock(231)
     world.sweep()
     held = world.context.database.transact(
-        lambda connection: run_settlements.hold(connection, [run_id], lease)
+        lambda connection: run_holds.hold(connection, [run_id], lease)
     )
     assert held == {}
     assert world.the_run()["status"] == "PENDING"

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.engine import Connection
 
 from whenthen.engine.run_progress import RunProgress
-from whenthen.store.run_settlements import Holding, hold
+from whenthen.store.run_holds import Holding, hold
 
 _log = logging.getLogger("whenthen.execute")
 

@@ -23,7 +23,8 @@ from whenthen.engine.step_settlements import step_done, step_failed, step_waits,
 from whenthen.settings import Settings
 from whenthen.store import clock
 from whenthen.store.outbox import OutboxEvent
-from whenthen.store.run_settlements import Holding, Settlement, settle
+from whenthen.store.run_holds import Holding
+from whenthen.store.run_settlements import Settlement, settle
 from whenthen.store.statement_limits import limit_statements
 
 # Steps that are over so soon need no limit but the one that their transaction began with.

@@ -10,21 +10,11 @@ from uuid import UUID
 from sqlalchemy.engine import Connection
 
 from whenthen.domain import json_text, limits
-from whenthen.domain.kinds import AutomationStatus, RunStatus, StepStatus
+from whenthen.domain.kinds import RunStatus, StepStatus
 from whenthen.domain.rules.log_lines import LogLine
 from whenthen.store import active_runs, outbox, schedule_occurrences
 from whenthen.store.outbox import OutboxEvent
 from whenthen.store.prepared import prepared
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What the first statement of a step transaction tells of a run that is still ours."""
-
-    cancelled_by: UUID | None
-    automation_status: AutomationStatus
-    # The place of its first unfinished action, as the row has it.
-    next_action: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,43 +79,6 @@ class Settlement:
     freed_schedule_id: UUID | None = None
     # An end: why the occurrence that the run was made for counts as skipped.
     skipped_occurrence: str | None = None
-
-
-def hold(connection: Connection, run_ids: Sequence[UUID], lease: UUID) -> dict[UUID, Holding]:
-    """Lock those of `run_ids` that are still RUNNING under `lease`, and push their lease on.
-
-    The first statement of every step transaction. It must be an UPDATE: a mere predicate on the
-    lease lets a slow worker and its successor both apply an effect (measured). Runs missing from
-    the answer belong to somebody else now; the caller stops acting on them, silently.
-    """
-    rows = _HOLD.rows(
-        connection, {"ids": list(run_ids), "lease": lease, "renewal_s": limits.LEASE_RENEWAL_S}
-    )
-    return {
-        row["id"]: Holding(
-            row["cancelled_by"], AutomationStatus(row["automation_status"]), row["next_action"]
-        )
-        for row in rows
-    }
-
-
-_HOLD = prepared(
-    """
-    with held as (
-        select id from automation_runs
-        where id = any(cast(:ids as uuid[])) and (status = 'RUNNING') is true
-            and lease_token = cast(:lease as uuid)
-        order by id
-        for update
-    )
-    update automation_runs r
-    set lease_expires_at = greatest(r.lease_expires_at,
-            whenthen_now() + interval '1 second' * cast(:renewal_s as integer))
-    from held, automations a
-    where r.id = held.id and a.id = r.automation_id
-    returning r.id, r.cancelled_by, r.next_action, a.status as automation_status
-    """
-)
 
 
 def settle(
