@@ -1,6 +1,7 @@
 """JSON text: exact numbers, refused hostility."""
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -195,3 +196,40 @@ def test_no_text_raises_anything_but_a_json_error(text: str | bytes) -> None:
         loads(text)
     except JsonError as error:
         assert error.reason  # noqa: PT017  # either outcome is right, a third one is not
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [(b'{"a":1}', {"a": 1}), (b'\xef\xbb\xbf{"a":1}', {"a": 1}), (b'"\xef\xbb\xbf"', "\ufeff")],
+)
+def test_a_byte_order_mark_before_the_text_is_no_part_of_it(data: bytes, value: Any) -> None:
+    assert loads(data) == value
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\xef\xbb\xbf\xef\xbb\xbf1", "syntax"),
+        (b"1\xef\xbb\xbf", "syntax"),
+        (b"\xef\xbb1", "encoding"),
+        (b"\xef\xbb\xbf\xff", "encoding"),
+    ],
+)
+def test_a_second_or_a_broken_byte_order_mark_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(JsonError) as caught:
+        loads(data)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("beside", [[], [Decimal("1.10")]])
+def test_what_json_does_not_know_is_refused_beside_a_decimal_too(beside: list[Any]) -> None:
+    with pytest.raises(TypeError, match="set is not a JSON value"):
+        dumps([*beside, set()])
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
+def test_a_value_within_itself_is_refused(wrap: Callable[[Any], Any]) -> None:
+    outer: list[Any] = []
+    outer.append(wrap(outer))
+    with pytest.raises(RecursionError):
+        dumps(outer)

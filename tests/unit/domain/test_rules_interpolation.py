@@ -182,6 +182,31 @@ def test_a_root_that_the_run_has_not_is_missing(roots: dict[str, Any]) -> None:
     assert found.missing[-1] == "actions[0]"
 
 
+@pytest.mark.parametrize(
+    ("config", "asked"),
+    [
+        ({"a": "now", "b": ["record"]}, []),
+        ({"a": "{{record.Name}}", "b": ["{{record.Count}} {{ record.id }}"]}, ["record"]),
+        ({"a": "{{now}}", "b": "{{record.Name}} {{record.Missing}}"}, ["now", "record"]),
+    ],
+)
+def test_a_root_that_is_a_function_is_asked_once_and_only_where_it_is_named(
+    config: Any, asked: list[str]
+) -> None:
+    calls: list[str] = []
+
+    def root(name: str) -> Callable[[], Any]:
+        def ask() -> Any:
+            calls.append(name)
+            return ROOTS[name]
+
+        return ask
+
+    found = interpolate(config, {name: root(name) for name in ROOTS}, nowhere)
+    assert found == interpolate(config, ROOTS, nowhere)
+    assert calls == asked
+
+
 @pytest.mark.parametrize("text", ["{{record.Missing}}", "{{record.Null}}", "x{{record.Missing}}"])
 @pytest.mark.parametrize(
     ("wrap", "place"),

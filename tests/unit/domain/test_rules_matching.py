@@ -364,6 +364,11 @@ def test_a_candidate_that_is_too_young_for_the_event_counts_as_a_mismatch() -> N
     assert (result.matched, result.mismatched) == ([], 1)
 
 
+def test_an_event_without_candidates_starts_nothing_and_mismatches_nothing() -> None:
+    result = match_event(updated(["Status"]), [])
+    assert (result.matched, result.mismatched) == ([], 0)
+
+
 def test_candidates_out_of_scope_count_for_nothing() -> None:
     strangers = [
         candidate(TriggerType.RECORD_UPDATED, OTHER_DATABASE),

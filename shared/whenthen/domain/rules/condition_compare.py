@@ -21,7 +21,7 @@ def is_equal(left: Any, right: Any, kind: PropertyType | None) -> bool:
     """
     match left, right:
         case str(), str():
-            return _compare_texts(left, right, kind) == 0
+            return left == right or _compare_texts(left, right, kind) == 0
         case list(), list():
             return len(left) == len(right) and all(
                 is_equal(one, other, kind) for one, other in zip(left, right, strict=True)

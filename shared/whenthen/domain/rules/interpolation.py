@@ -91,7 +91,8 @@ def interpolate(
     stand as they are and other values as JSON; a missing one is empty and listed. `required` is
     asked for a place (`recordId`, `to[0]`, `headers["X-Id"]`) whether a value must be there: then
     neither missing nor null will do. Where `is_html` says so, values are text within HTML: markup
-    in them is shown, not obeyed. `roots` holds plain JSON, and `ActionOutputs` as `actions`.
+    in them is shown, not obeyed. `roots` holds plain JSON, and `ActionOutputs` as `actions`; or a
+    function that returns it, called once, and only if a template starts there.
 
     Raises:
         FatalError: TEMPLATE_MISSING, a required place lacks its value; SECRET_UNKNOWN, there is no
@@ -110,6 +111,8 @@ class _Filling:
     roots: Mapping[str, Any]
     required: Callable[[str], bool]
     is_html: Callable[[str], bool]
+    # The roots that were asked for so far.
+    known: dict[str, Any] = field(default_factory=dict)
     # A dict as an ordered set.
     missing: dict[str, None] = field(default_factory=dict)
     # A config of few bytes may name a large value many times: stop before it is all in memory.
@@ -117,7 +120,7 @@ class _Filling:
 
     def fill(self, value: Any, place: Path) -> Any:
         match value:
-            case str():
+            case str() if "{{" in value:
                 return self._fill_text(value, place)
             case dict():
                 return {key: self.fill(item, (*place, key)) for key, item in value.items()}
@@ -156,12 +159,18 @@ class _Filling:
         return self._spend(escape(text) if self.is_html(path_text(place)) else text)
 
     def _value(self, token: Token, place: Path) -> Any:
-        value = _value_of(self.roots.get(token.root, MISSING), token.rest)
+        value = _value_of(self._root(token.root), token.rest)
         if value is MISSING and token.root == "secrets":
             raise FatalError("SECRET_UNKNOWN", f"{path_text(place)}: no secret {token.text}")
         if (value is MISSING or value is None) and self.required(path_text(place)):
             raise FatalError("TEMPLATE_MISSING", f"{path_text(place)}: {token.text} has no value")
         return value
+
+    def _root(self, name: str) -> Any:
+        if name not in self.known:
+            root = self.roots.get(name, MISSING)
+            self.known[name] = root() if callable(root) else root
+        return self.known[name]
 
     def _spend(self, text: str) -> str:
         self.chars_left -= len(text)

@@ -5,7 +5,7 @@ look up for an event, `match_event` decides over what came back. The decision re
 check, so a lookup that returns too much starts nothing by mistake.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -98,13 +98,15 @@ def candidate_scopes(event: Event) -> list[Scope]:
     return [Scope(type_, scope_id) for type_ in _TYPES_BY_EVENT.get(event.type, ())]
 
 
-def match_event(event: Event, candidates: Iterable[Candidate]) -> MatchResult:
+def match_event(event: Event, candidates: Sequence[Candidate]) -> MatchResult:
     """Return what `event` starts among `candidates`, of which those out of its scope are ignored.
 
     Triggers are OR: an automation of which several match is started once, by the first of them.
 
     Source: docs/architecture.md, "Matching".
     """
+    if not candidates:
+        return MatchResult([], 0)
     scopes = candidate_scopes(event)
     in_scope = [candidate for candidate in candidates if _in_scope(candidate, event, scopes)]
     in_scope.sort(key=lambda candidate: (candidate.automation_id, candidate.position))
