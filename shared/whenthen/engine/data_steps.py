@@ -1,7 +1,8 @@
 """Takes data steps: those of several runs share a transaction, in which each has its own guard."""
 
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from whenthen.domain import limits
 from whenthen.domain.errors import ActionTimeoutError
@@ -153,15 +154,12 @@ def _take_together(
             raise ActionTimeoutError("the step took longer than its timeout") from error
         raise
     send_after_commit(context, taken.settlements, taken.moved, taken.events)
-    going_on = []
-    for course in taken.courses:
-        _count(context, course.failed, "failed")
-        if course.progress.id in taken.moved:
-            _count(context, course.succeeded, "succeeded")
-            going_on += [course.progress] if course.goes_on else []
-    return going_on
+    moved = [course for course in taken.courses if course.progress.id in taken.moved]
+    _count(context, (type_ for course in taken.courses for type_ in course.failed), "failed")
+    _count(context, (type_ for course in moved for type_ in course.succeeded), "succeeded")
+    return [course.progress for course in moved if course.goes_on]
 
 
-def _count(context: Context, types: Sequence[ActionType], outcome: str) -> None:
-    for action_type in types:
-        context.metrics.count("automations.actions", type=action_type.value, outcome=outcome)
+def _count(context: Context, types: Iterable[ActionType], outcome: str) -> None:
+    for action_type, n in Counter(types).items():
+        context.metrics.count("automations.actions", n, type=action_type.value, outcome=outcome)

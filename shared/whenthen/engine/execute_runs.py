@@ -25,7 +25,7 @@ from whenthen.engine.data_steps import take_data_steps
 from whenthen.engine.outside_steps import Stragglers, take_outside_step
 from whenthen.engine.prepare_step import record_properties
 from whenthen.engine.remaining_time import with_time
-from whenthen.engine.run_progress import RunProgress, begin
+from whenthen.engine.run_progress import Definitions, RunProgress, begin
 from whenthen.engine.send import send_runs
 from whenthen.engine.step_settlements import released, stopped
 from whenthen.store import run_claims
@@ -132,11 +132,12 @@ def _admit(context: Context, claimed: Sequence[ClaimedRun], lease: UUID) -> list
     """Return the runs that may act; those that may not are ended or given back, all at once."""
     runs: list[RunProgress] = []
     settlements: list[Settlement] = []
+    definitions: Definitions = {}
     for run in claimed:
         if run.definition_schema > limits.DEFINITION_SCHEMA:
             settlements.append(released(run, lease, due_in_s=_NEWER_WAIT_S))
             continue
-        progress = begin(run, lease)
+        progress = begin(run, lease, definitions)
         try:
             verdict = _verdict(context, progress)
         except SQLAlchemyError:

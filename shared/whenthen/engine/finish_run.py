@@ -38,15 +38,15 @@ def succeeded(
     """Return the end of a run that has done all of its `steps`, `last` being recorded with it."""
     output = run_outcome.success_output(steps)
     capped, _ = truncate_json(output, limits.OUTPUT_MAX_BYTES, keep=frozenset({"totalMs"}))
-    ending = _end(
+    return _end(
         progress,
         RunStatus.SUCCEEDED,
+        step=last,
         lines=[*lines, log_lines.run_completed(output["totalMs"])],
         events=events,
         next_action=len(progress.actions),
         output=capped,
     )
-    return replace(ending, steps=[last] if last else [])
 
 
 def skipped(
@@ -77,14 +77,11 @@ def failed(
     ending = _end(
         progress,
         RunStatus.FAILED,
+        step=step,
         lines=[*lines, log_lines.run_failed(error.code)],
         error=body,
     )
-    return replace(
-        ending,
-        steps=[step] if step else [],
-        untried_action_id=None if step else progress.claimed_action_id,
-    )
+    return ending if step else replace(ending, untried_action_id=progress.claimed_action_id)
 
 
 def dead_lettered(
@@ -99,19 +96,15 @@ def dead_lettered(
         message=body["message"],
         attempts=error.attempts,
     )
-    ending = _end(progress, RunStatus.DEAD_LETTER, lines=[*lines, line], error=body)
-    return replace(
-        ending,
-        steps=[step] if step else [],
-        death=death,
-        wake_in_s=float(limits.NOTICE_WAKE_S),
-    )
+    ending = _end(progress, RunStatus.DEAD_LETTER, step=step, lines=[*lines, line], error=body)
+    return replace(ending, death=death, wake_in_s=float(limits.NOTICE_WAKE_S))
 
 
 def _end(  # noqa: PLR0913  # one parameter for each part of an end
     progress: RunProgress,
     status: RunStatus,
     *,
+    step: StepResult | None = None,
     lines: Sequence[LogLine],
     events: Sequence[OutboxEvent] = (),
     next_action: int | None = None,
@@ -124,6 +117,7 @@ def _end(  # noqa: PLR0913  # one parameter for each part of an end
         lease=progress.lease,
         status=status,
         next_action=progress.index if next_action is None else next_action,
+        steps=[step] if step else [],
         output=output,
         error=error,
         lines=lines,

@@ -1,8 +1,8 @@
 """From stream records to runs: decode, match, insert, and send a message for each new run."""
 
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -42,9 +42,10 @@ class _Matched:
 
     arrival: Arrival
     event: Event
-    input: dict[str, Any]
-    candidates: Sequence[Candidate]
-    size_bytes: int
+    candidates: Sequence[Candidate] = ()
+    # Empty where it starts none.
+    input: Mapping[str, Any] = field(default_factory=dict)
+    size_bytes: int = 0
 
 
 def match_events(context: Context, arrivals: Sequence[Arrival], dead: Sequence[DeadEvent]) -> None:
@@ -108,13 +109,15 @@ def _match(
 
 
 def _matched(arrival: Arrival, event: Event, candidates: Sequence[Candidate]) -> _Matched:
+    if not candidates:
+        # As most events: the engine's own go out whether anybody listens or not.
+        return _Matched(arrival, event)
     seen = as_run_sees(event)
     payload, truncated = truncate_json(dict(seen.payload), limits.PAYLOAD_MAX_BYTES)
     # The outbox cuts to the same size and says so inside the payload.
     cut = truncated or event.payload.get("truncated") is True
-    stored = stored_input(replace(seen, payload=payload), truncated=cut)
-    size_bytes = len(json_text.dumps(stored)) if candidates else 0
-    return _Matched(arrival, event, stored, candidates, size_bytes)
+    stored = stored_input(replace(seen, payload=payload) if truncated else seen, truncated=cut)
+    return _Matched(arrival, event, candidates, stored, len(json_text.dumps(stored)))
 
 
 def _chunks(matched: Sequence[_Matched]) -> list[list[_Matched]]:

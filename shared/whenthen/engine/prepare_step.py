@@ -1,6 +1,6 @@
 """From a stored action to a request that its executor can carry out: validate, then fill in."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -8,11 +8,9 @@ from typing import Any
 from whenthen.actions.requests import StepRequest
 from whenthen.domain import instants
 from whenthen.domain.errors import FatalError
-from whenthen.domain.ids import parse_id
 from whenthen.domain.kinds import ActionType
 from whenthen.domain.rules import log_lines
 from whenthen.domain.rules.interpolation import ActionOutputs, check_templates, interpolate
-from whenthen.domain.rules.loop_guard import child_context
 from whenthen.domain.rules.named_secrets import redact_told
 from whenthen.domain.rules.template_places import is_html, may_hold_secret, needs_value
 from whenthen.domain.schemas.actions import stored_config
@@ -39,7 +37,7 @@ def prepare_step(
 
     """
     run, action = progress.run, progress.action
-    config = stored_config(action.type, action.config)
+    config = _valid_config(progress)
     if secrets:
         _check_secret_places(action.type, config)
     filled = interpolate(
@@ -49,7 +47,6 @@ def prepare_step(
         partial(is_html, action.type),
     )
     progress.pending_lines = [log_lines.template_value_missing(path) for path in filled.missing]
-    chain = tuple(link for text in run.chain if (link := parse_id(text)) is not None)
     return StepRequest(
         run_id=run.id,
         workspace_id=run.workspace_id,
@@ -59,11 +56,19 @@ def prepare_step(
         config=redact_told(action.type, filled.config, progress.secret_values),
         record_id=run.record_id,
         actor_id=run.actor_id,
-        child_context=child_context(run.automation_id, run.id, run.root_run_id, run.depth, chain),
+        child_context=progress.child_context,
         timeout_s=action.timeout_s if timeout_s is None else timeout_s,
         settings=settings,
         secrets=progress.secret_values,
     )
+
+
+def _valid_config(progress: RunProgress) -> dict[str, Any]:
+    """Return the present action's config, which runs that share it need to validate but once."""
+    action, known = progress.action, progress.definition.valid_configs
+    if action.index not in known:
+        known[action.index] = stored_config(action.type, action.config)
+    return known[action.index]
 
 
 def _check_secret_places(action_type: ActionType, config: Mapping[str, Any]) -> None:
@@ -85,29 +90,34 @@ def record_properties(progress: RunProgress) -> Mapping[str, Any]:
     return progress.run.record_properties or {}
 
 
-def _roots(progress: RunProgress) -> dict[str, Any]:
+def _roots(progress: RunProgress) -> dict[str, Callable[[], Any]]:
+    """Return what templates may name, each root as a function: most steps name one or none."""
     run = progress.run
-    database_id = progress.event.get("databaseId") or run.record_database_id
     return {
-        "trigger": progress.event,
-        "record": {
-            **record_properties(progress),
-            "id": run.record_id,
-            "databaseId": None if database_id is None else str(database_id),
-        },
-        "run": {
+        "trigger": lambda: progress.event,
+        "record": lambda: _record(progress),
+        "run": lambda: {
             "id": str(run.id),
             "createdAt": instants.to_text(run.created_at),
             "triggerType": run.trigger_type,
             "depth": run.depth,
         },
-        "automation": {"id": str(run.automation_id), "name": run.automation_name},
-        "workspace": {"id": str(run.workspace_id), "name": run.workspace_name},
-        "actions": ActionOutputs(
+        "automation": lambda: {"id": str(run.automation_id), "name": run.automation_name},
+        "workspace": lambda: {"id": str(run.workspace_id), "name": run.workspace_name},
+        "actions": lambda: ActionOutputs(
             [
                 (str(action.id), progress.finished[action.id].output)
                 for action in progress.actions[: progress.index]
             ]
         ),
-        "now": instants.to_text(run.started_at),
+        "now": lambda: instants.to_text(run.started_at),
+    }
+
+
+def _record(progress: RunProgress) -> dict[str, Any]:
+    database_id = progress.event.get("databaseId") or progress.run.record_database_id
+    return {
+        **record_properties(progress),
+        "id": progress.run.record_id,
+        "databaseId": None if database_id is None else str(database_id),
     }

@@ -27,6 +27,7 @@ def publish(context: Context, events: Sequence[OutboxEvent]) -> None:
 
 def as_record(event: OutboxEvent) -> StreamRecord:
     """Return the stream's form of `event`: the envelope, with its outbox id."""
+    outbox_id = str(event.id)
     envelope = {
         "id": event.event_id,
         "type": event.type,
@@ -34,8 +35,8 @@ def as_record(event: OutboxEvent) -> StreamRecord:
         "occurredAt": instants.to_text(event.occurred_at) if event.occurred_at else None,
         "payload": event.payload,
         "automationContext": event.automation_context,
-        "outboxId": str(event.id),
+        "outboxId": outbox_id,
     }
     if event.actor_id is not None:
         envelope["actorId"] = str(event.actor_id)
-    return StreamRecord(str(event.id), json_text.dumps(envelope).encode())
+    return StreamRecord(outbox_id, json_text.dumps(envelope).encode())

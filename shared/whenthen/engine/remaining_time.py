@@ -16,6 +16,9 @@ def with_time(
 ) -> list[RunProgress]:
     """Return those of `runs` whose next step fits; the others are given back to be continued."""
     left_s = remaining_s() - _RECORDING_S
-    fitting = [progress for progress in runs if progress.action.timeout_s <= left_s]
-    commit(context, [continued(progress) for progress in runs if progress not in fitting])
+    fitting: list[RunProgress] = []
+    others: list[RunProgress] = []
+    for progress in runs:
+        (fitting if progress.action.timeout_s <= left_s else others).append(progress)
+    commit(context, [continued(progress) for progress in others])
     return fitting

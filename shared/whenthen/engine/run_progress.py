@@ -1,6 +1,6 @@
 """One run in the hands of this worker: what it is pinned to, and how far it has come."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,16 +9,19 @@ from typing import Any
 from uuid import UUID
 
 from whenthen.domain import limits
+from whenthen.domain.ids import known_id, parse_id
 from whenthen.domain.kinds import ActionType, StepStatus
 from whenthen.domain.rules.log_lines import LogLine
+from whenthen.domain.rules.loop_guard import child_context
 from whenthen.domain.rules.run_outcome import FinishedStep
 from whenthen.domain.rules.trigger_event import build_trigger_event
+from whenthen.domain.schemas.events import AutomationContext
 from whenthen.store.run_claims import ClaimedRun
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action of the run's version, as stored; `config` still holds its templates."""
+    """One action of a version, as stored; `config` still holds its templates."""
 
     id: UUID
     index: int
@@ -28,12 +31,26 @@ class Action:
     timeout_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What the runs of one version share that one statement has read."""
+
+    actions: Sequence[Action]
+    # The configs that were validated again so far, by index of their action; nobody changes them.
+    valid_configs: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+
+# By automation and version.
+Definitions = dict[tuple[UUID, int], Definition]
+
+
 @dataclass
 class RunProgress:
     """A claimed run and the steps it has finished; moved on only after a commit."""
 
     run: ClaimedRun
     lease: UUID
+    definition: Definition
     # The claimed try of the present action: its number and what was logged of it already.
     attempt: int
     finished: dict[UUID, FinishedStep]
@@ -53,22 +70,19 @@ class RunProgress:
     one_by_one: bool = False
     # Its present step has failed in a hurry, and is to be taken where it holds nobody up.
     needs_time: bool = False
+    # The place of the first unfinished action; the number of actions when all are done.
+    index: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index = self._first_unfinished()
 
     @property
     def id(self) -> UUID:
         return self.run.id
 
-    @cached_property
-    def actions(self) -> list[Action]:
-        return [_action(index, stored) for index, stored in enumerate(self.run.actions)]
-
     @property
-    def index(self) -> int:
-        """The place of the first unfinished action; the number of actions when all are done."""
-        for action in self.actions:
-            if action.id not in self.finished:
-                return action.index
-        return len(self.actions)
+    def actions(self) -> Sequence[Action]:
+        return self.definition.actions
 
     @property
     def action(self) -> Action:
@@ -96,6 +110,13 @@ class RunProgress:
         """The flattened event that started the run."""
         return build_trigger_event(self.run.input)
 
+    @cached_property
+    def child_context(self) -> AutomationContext:
+        """What events of the run's steps carry: the run's context, one level deeper."""
+        run = self.run
+        chain = tuple(link for text in run.chain if (link := parse_id(text)) is not None)
+        return child_context(run.automation_id, run.id, run.root_run_id, run.depth, chain)
+
     @property
     def secret_values(self) -> list[str]:
         """The values that nothing written down of this run may show, in a constant order."""
@@ -109,6 +130,7 @@ class RunProgress:
     def finish_step(self, step: FinishedStep) -> None:
         """Count the present action as done and turn to the next one, whose try is its first."""
         self.finished[self.action.id] = step
+        self.index = self._first_unfinished()
         self.attempt = 1
         self.has_waited = False
         self.start_logged = True
@@ -121,17 +143,27 @@ class RunProgress:
         further.finish_step(step)
         return further
 
+    def _first_unfinished(self) -> int:
+        unfinished = (action.index for action in self.actions if action.id not in self.finished)
+        return next(unfinished, len(self.actions))
 
-def begin(run: ClaimedRun, lease: UUID) -> RunProgress:
-    """Return the progress of a run that was claimed and read just now."""
+
+def begin(run: ClaimedRun, lease: UUID, definitions: Definitions | None = None) -> RunProgress:
+    """Return the progress of a run that was claimed and read just now.
+
+    Runs that one statement has read share `definitions`: it keeps those that were met so far, so
+    that the actions of each are looked at once. Nothing of it outlives the batch.
+    """
     by_id = {step.action_id: step for step in run.steps}
-    progress = RunProgress(run, lease, attempt=1, finished={}, one_by_one=run.crash_count > 0)
-    for action in progress.actions:
-        step = by_id.get(action.id)
-        if step is not None and step.status == StepStatus.SUCCEEDED:
-            progress.finished[action.id] = FinishedStep(
-                action.index, action.type, step.output, step.ms or 0
-            )
+    definition = _definition(run, {} if definitions is None else definitions)
+    finished = {
+        action.id: FinishedStep(action.index, action.type, step.output, step.ms or 0)
+        for action in definition.actions
+        if (step := by_id.get(action.id)) is not None and step.status == StepStatus.SUCCEEDED
+    }
+    progress = RunProgress(
+        run, lease, definition, attempt=1, finished=finished, one_by_one=run.crash_count > 0
+    )
     if progress.index < len(progress.actions):
         present = by_id.get(progress.action.id)
         progress.attempt = present.attempts if present else 1
@@ -152,10 +184,18 @@ def resume(progress: RunProgress, run: ClaimedRun) -> RunProgress:
     )
 
 
+def _definition(run: ClaimedRun, known: Definitions) -> Definition:
+    version = run.automation_id, run.version
+    if version not in known:
+        actions = [_action(index, stored) for index, stored in enumerate(run.actions)]
+        known[version] = Definition(actions)
+    return known[version]
+
+
 def _action(index: int, stored: Mapping[str, Any]) -> Action:
     timeout_ms = stored.get("timeoutMs") or limits.ACTION_TIMEOUT_DEFAULT_MS
     return Action(
-        id=UUID(stored["id"]),
+        id=known_id(stored["id"]),
         index=index,
         type=ActionType(stored["type"]),
         config=stored["config"],

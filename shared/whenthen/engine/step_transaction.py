@@ -237,8 +237,11 @@ def _prepared(courses: Sequence[Course], settings: Settings, bounds: Bounds) -> 
 
 def _whole(course: Course) -> Settlement:
     """Return all moves of the run as one: the last one, with what the others wrote before it."""
+    *earlier, last = course.moves
+    if not earlier:
+        return last
     return replace(
-        course.moves[-1],
+        last,
         steps=[step for move in course.moves for step in move.steps],
         lines=[line for move in course.moves for line in move.lines],
         events=[event for move in course.moves for event in move.events],
