@@ -1,7 +1,8 @@
 """What goes straight to the driver: its parameters, its errors, and plans that find rows by key."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -12,10 +13,11 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from tests.integration.store_world import LEASE_S, StoreWorld
+from tests.integration.transactions import LOST, code_of
 from whenthen.domain.kinds import RunStatus
 from whenthen.engine.context import Context
 from whenthen.store import notifications, records, run_claims, run_holds, run_settlements
-from whenthen.store.connection import Database
+from whenthen.store.connection import SOCKET_TIMEOUT_S, Database
 from whenthen.store.new_id import new_id
 from whenthen.store.pipelined import PipelinedConnection
 from whenthen.store.prepared import prepared, rows_together
@@ -25,6 +27,7 @@ from whenthen.store.run_settlements import Settlement
 
 # So few that the planner would rather read them all, so many that it would show.
 OTHERS = 400
+FEW = 20
 BATCH = 5
 # Rows that may be looked at for one row that is wanted: a lock, its update and both their checks.
 LOOKS_PER_ROW = 10
@@ -44,6 +47,7 @@ def world(shared_context: Context) -> StoreWorld:
         "select :a_1:b, :c",
         "select 'no parameter'",
         "select :a -- :b",
+        "select '\\:x:y', '\\:', '\\:z '",
     ],
 )
 def test_names_become_numbers_as_sqlalchemy_reads_them(sql: str) -> None:
@@ -88,6 +92,127 @@ def test_outside_of_a_transaction_a_statement_opens_one(world: StoreWorld) -> No
     assert row["name"] == name
 
 
+@pytest.mark.parametrize(
+    ("statement", "given"),
+    [
+        # Python refuses to read so long a number: the answer is left half read.
+        ("select cast(:x as jsonb) as x", "9" * 5000),
+        # No UTF-8 can be made of it: the question is left half sent, good or bad.
+        ("select cast(:x as text) as x", "\ud800"),
+        ("select cast(:x as text) as x from nowhere", "\ud800"),
+    ],
+    ids=["answer", "question", "bad-question"],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_case_123_half_a_question_or_answer_never_meets_the_next_one(
+    lone: Database, world: StoreWorld, statement: str, given: str, *, first: bool
+) -> None:
+    asked = prepared(statement)
+
+    def work(connection: Connection) -> None:
+        if not first:
+            RENAME.run(connection, {"name": "after", "id": world.workspace_id})
+        asked.run(connection, {"x": given})
+
+    with pytest.raises(ValueError, match=r"limit|surrogates"):
+        lone.transact(work)
+    assert [lone.transact(partial(echoed, n)) for n in range(3)] == [0, 1, 2]
+    assert name_of(world) == "World"
+
+
+def test_a_connection_that_was_interrupted_is_not_used_again(lone: Database) -> None:
+    def work(connection: Connection) -> None:
+        raw: Any = connection.connection.dbapi_connection
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        raw.handle_messages = interrupt
+        echoed(7, connection)
+
+    with pytest.raises(KeyboardInterrupt):
+        lone.transact(work)
+    assert [lone.transact(partial(echoed, n)) for n in range(3)] == [0, 1, 2]
+
+
+def echoed(n: int, connection: Connection) -> int:
+    ((answer,),) = (row.values() for row in ECHO.rows(connection, {"n": n}))
+    return int(answer)
+
+
+def test_a_transaction_by_key_leaves_nothing_set_behind_it(
+    lone: Database, world: StoreWorld
+) -> None:
+    def settings(connection: Connection) -> list[str]:
+        return [connection.execute(text(f"show {name}")).scalar_one() for name in BY_KEY]
+
+    def settings_by_key(connection: Connection) -> list[str]:
+        echoed(1, connection)
+        return settings(connection)
+
+    def refused(connection: Connection) -> None:
+        echoed(1, connection)
+        connection.execute(text("select 1 / 0"))
+
+    def given_up(connection: Connection) -> None:
+        echoed(1, connection)
+        raise InterruptedError
+
+    usual = lone.transact(settings)
+    assert usual == ["on", "auto", usual[2]]
+    assert lone.transact(settings_by_key) == ["off", "force_generic_plan", "off"]
+    assert lone.transact(settings) == usual
+    for work, error in ((refused, DBAPIError), (given_up, InterruptedError)):
+        with pytest.raises(error):
+            lone.transact(work)
+        assert lone.transact(settings) == usual
+    assert world.sql("show enable_seqscan") == [{"enable_seqscan": "on"}]
+
+
+def test_a_statement_by_key_is_planned_once_whatever_its_values_are(lone: Database) -> None:
+    for n in range(4):
+        lone.transact(partial(echoed, n))
+    plans = "select generic_plans, custom_plans from pg_prepared_statements where statement = :sql"
+    ((generic, custom),) = lone.transact(
+        lambda connection: connection.execute(text(plans), {"sql": ECHO.sql}).all()
+    )
+    assert (generic, custom) == (4, 0)
+
+
+@pytest.mark.parametrize(("together", "limit"), [(1, "8s"), (2, "4s"), (4, "2s")])
+def test_statements_of_one_round_trip_share_the_time_that_an_answer_may_take(
+    shared_context: Context, together: int, limit: str
+) -> None:
+    patient = Database(shared_context.settings, lambda: ("postgres", None), answer_within_s=10)
+    told = patient.transact(
+        lambda connection: connection.execute(text("show statement_timeout")).scalar_one(),
+        together=together,
+    )
+    patient.close()
+    assert told == limit
+
+
+def test_a_batch_is_claimed_within_the_time_that_its_answer_may_take(
+    world: StoreWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits_s = []
+    claim = run_claims.claim
+
+    def noted(connection: Connection, *given: Any) -> Any:
+        answers = claim(connection, *given)
+        limit = connection.execute(text("select setting from pg_settings where name = :n"), LIMIT)
+        limits_s.append(int(limit.scalar_one()) / 1000)
+        return answers
+
+    monkeypatch.setattr(run_claims, "claim", noted)
+    world.execute([uuid4()])
+    (limit_s,) = limits_s
+    assert limit_s * run_claims.CLAIM_STATEMENTS < SOCKET_TIMEOUT_S
+
+
+ECHO = prepared("select cast(:n as integer) as n")
+LIMIT = {"n": "statement_timeout"}
+BY_KEY = ("enable_seqscan", "plan_cache_mode", "jit")
 RENAME = prepared("update workspaces set name = :name where id = :id returning name")
 NAME = prepared("select name, 6 / cast(:by as integer) as n from workspaces where id = :id")
 
@@ -152,12 +277,37 @@ def test_behind_one_that_fails_none_is_carried_out(database: Database, world: St
     assert both(database, world, "at last", by=6)[1] == 2
 
 
-@pytest.fixture
-def run_ids(world: StoreWorld) -> list[UUID]:
-    """A batch of PENDING runs, among as many others as there are."""
+KILLED = prepared("select pg_terminate_backend(pg_backend_pid())")
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_a_connection_that_dies_among_them_is_lost_with_all_of_them(
+    database: Database, world: StoreWorld, *, used: bool
+) -> None:
+    if used:
+        both(database, world, "before", by=1)
+    values = {"name": "after", "id": world.workspace_id}
+
+    def work(connection: Connection) -> None:
+        rows_together(connection, (RENAME, values), (KILLED, {}))
+
+    assert code_of(lambda: database.transact(work)) == LOST
+    assert name_of(world) != "after"
+    assert both(database, world, "at last", by=6)[1] == 2
+
+
+def test_large_questions_are_asked_one_by_one(database: Database) -> None:
+    echo = prepared("select cast(:text as text) as text, :name as name")
+    texts = [{"text": "x" * 1_000_000, "name": name} for name in "ab"]
+    answers = database.transact(lambda c: rows_together(c, *((echo, values) for values in texts)))
+    assert answers == [[values] for values in texts]
+
+
+def pending_runs(world: StoreWorld, among: int) -> list[UUID]:
+    """Return a batch of PENDING runs, among as many others as that."""
     automation_id = world.add_automation([{"type": "CREATE_NOTIFICATION", "config": {}}])
-    events = [world.event(record_id=str(uuid4())) for _ in range(OTHERS)]
-    runs = [NewRun(new_id(), place, automation_id, 1) for place in range(OTHERS)]
+    events = [world.event(record_id=str(uuid4())) for _ in range(among)]
+    runs = [NewRun(new_id(), place, automation_id, 1) for place in range(among)]
     world.transact(lambda connection: insert_runs(connection, events, runs))
     return [run.id for run in runs[:BATCH]]
 
@@ -174,56 +324,70 @@ def record_ids(world: StoreWorld) -> list[UUID]:
     return [row["id"] for row in rows[:BATCH]]
 
 
+_FLUSH = text("select pg_stat_force_next_flush()")
 _LOOKED_AT = text(
     "select relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as n"
     " from pg_stat_xact_user_tables"
 )
 
 
-def looked_at(connection: Connection) -> Mapping[str, int]:
-    """Return how many rows of each table the transaction has looked at so far."""
-    return {row.relname: row.n for row in connection.execute(_LOOKED_AT)}
-
-
-def require_few(world: StoreWorld, table: str, *works: Callable[[Connection], Any]) -> None:
+def require_few(lone: Database, table: str, *works: Callable[[Connection], Any]) -> None:
     """Carry out `works`, a transaction each; none looks at more rows than it wants."""
     for work in works:
+        # What the session's earlier transactions looked at is counted with this one's till it is
+        # handed over, at most once a second.
+        lone.transact(lambda connection: connection.execute(_FLUSH))
 
         def counted_work(
             connection: Connection, work: Callable[[Connection], Any] = work
-        ) -> Mapping[str, int]:
+        ) -> dict[str, int]:
             work(connection)
-            return looked_at(connection)
+            return {row.relname: row.n for row in connection.execute(_LOOKED_AT)}
 
-        rows = world.transact(counted_work)
+        rows = lone.transact(counted_work)
         assert 0 < rows[table] <= BATCH * LOOKS_PER_ROW, (work, rows)
 
 
-def test_runs_are_claimed_read_held_and_settled_by_key(
-    world: StoreWorld, run_ids: list[UUID]
-) -> None:
-    lease = uuid4()
+def moves(world: StoreWorld, run_ids: list[UUID], lease: UUID) -> list[Callable[[Connection], Any]]:
+    """Return what a worker does with a batch, a transaction each."""
     ends = [
         Settlement(run_id, world.workspace_id, lease, RunStatus.SUCCEEDED, 1) for run_id in run_ids
     ]
-    require_few(
-        world,
-        "automation_runs",
+    return [
         lambda connection: run_claims.claim(connection, run_ids, lease, LEASE_S),
         lambda connection: run_claims.read(connection, run_ids, frozenset()),
         lambda connection: run_holds.hold(connection, run_ids, lease),
         lambda connection: run_settlements.settle(connection, ends),
-    )
+    ]
+
+
+def move_on_by_key(lone: Database, world: StoreWorld, run_ids: list[UUID]) -> None:
+    require_few(lone, "automation_runs", *moves(world, run_ids, uuid4()))
     assert {world.row(run_id)["status"] for run_id in run_ids} == {"SUCCEEDED"}
 
 
+def test_runs_are_claimed_read_held_and_settled_by_key(lone: Database, world: StoreWorld) -> None:
+    move_on_by_key(lone, world, pending_runs(world, OTHERS))
+
+
+def test_plans_that_were_made_while_there_were_few_runs_serve_many(acting_context: Context) -> None:
+    young = StoreWorld(acting_context)
+    assert young.sql("select count(*) as n from automation_runs") == [{"n": 0}]
+    settings = replace(acting_context.settings, database_pool_size=1)
+    lone = Database(settings, lambda: ("postgres", None))
+    for work in moves(young, pending_runs(young, FEW), uuid4()):
+        lone.transact(work)
+    move_on_by_key(lone, young, pending_runs(young, OTHERS))
+    lone.close()
+
+
 def test_records_are_locked_changed_and_deleted_by_key(
-    world: StoreWorld, record_ids: list[UUID]
+    lone: Database, world: StoreWorld, record_ids: list[UUID]
 ) -> None:
     keys = [RecordKey(world.workspace_id, record_id) for record_id in record_ids]
     changes = [RecordChange(record_id, {"Name": "x"}) for record_id in record_ids]
     require_few(
-        world,
+        lone,
         "records",
         lambda connection: records.lock(connection, keys),
         lambda connection: records.update(connection, changes),
@@ -232,11 +396,11 @@ def test_records_are_locked_changed_and_deleted_by_key(
     )
 
 
-def test_members_are_found_by_key(world: StoreWorld) -> None:
+def test_members_are_found_by_key(lone: Database, world: StoreWorld) -> None:
     for _ in range(OTHERS // 8):
         StoreWorld(world.context)
     require_few(
-        world,
+        lone,
         "members",
         lambda connection: notifications.members(connection, [world.workspace_id]),
     )

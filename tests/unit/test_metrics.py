@@ -1,6 +1,8 @@
 """What CloudWatch reads of the counts of an invocation."""
 
+import io
 import json
+from contextlib import redirect_stdout
 from typing import Any
 
 import pytest
@@ -64,6 +66,25 @@ def test_metrics_of_one_set_of_dimensions_share_a_line_and_others_get_their_own(
             "automations.dead_events": [3.0],
         },
     ]
+
+
+def test_what_could_not_be_written_is_no_part_of_the_next_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Broken(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise BrokenPipeError
+
+    metrics = Metrics("whenthen", "service")
+    metrics.count("automations.matched", trigger_type="WEBHOOK")
+    with redirect_stdout(Broken()), pytest.raises(BrokenPipeError):
+        metrics.flush()
+    metrics.count("automations.actions", type="DELAY")
+    metrics.flush()
+    (line,) = map(json.loads, capsys.readouterr().out.splitlines())
+    ((directive),) = line["_aws"]["CloudWatchMetrics"]
+    assert [metric["Name"] for metric in directive["Metrics"]] == ["automations.actions"]
+    assert {name for names in directive["Dimensions"] for name in names} == {"service", "type"}
 
 
 def test_nothing_counted_writes_nothing_and_no_count_is_written_twice(

@@ -34,11 +34,11 @@ class Metrics:
         """Write what was counted since the last flush; nothing when nothing was."""
         with self._lock:
             counts, self._counts = self._counts, Counter()
-        by_dimensions: dict[Dimensions, dict[str, int]] = {}
-        for (name, dimensions), n in counts.items():
-            by_dimensions.setdefault(dimensions, {})[name] = n
-        for dimensions, metrics in by_dimensions.items():
-            self._write(dimensions, metrics)
+            by_dimensions: dict[Dimensions, dict[str, int]] = {}
+            for (name, dimensions), n in counts.items():
+                by_dimensions.setdefault(dimensions, {})[name] = n
+            for dimensions, metrics in by_dimensions.items():
+                self._write(dimensions, metrics)
 
     @cached_property
     def _emitter(self) -> "EphemeralMetrics":
@@ -48,9 +48,12 @@ class Metrics:
         return EphemeralMetrics(namespace=self._namespace, service=self._service)
 
     def _write(self, dimensions: Dimensions, counts: dict[str, int]) -> None:
-        for name, value in dimensions:
-            self._emitter.add_dimension(name, value)
-        for name, n in counts.items():
-            self._emitter.add_metric(name, "Count", n)
-        # Writes them, and forgets them with their dimensions.
-        self._emitter.flush_metrics()
+        try:
+            for name, value in dimensions:
+                self._emitter.add_dimension(name, value)
+            for name, n in counts.items():
+                self._emitter.add_metric(name, "Count", n)
+            self._emitter.flush_metrics()
+        finally:
+            # Else what could not be written would be part of the next line.
+            self._emitter.clear_metrics()

@@ -115,7 +115,8 @@ def _claim(
     if not run_ids:
         return [], []
     return context.database.transact(
-        lambda connection: run_claims.claim(connection, run_ids, lease, lease_s)
+        lambda connection: run_claims.claim(connection, run_ids, lease, lease_s),
+        together=run_claims.CLAIM_STATEMENTS,
     )
 
 

@@ -78,14 +78,16 @@ class Database:
         *,
         lock_timeout_ms: int = limits.LOCK_TIMEOUT_MS,
         statement_timeout_ms: int = STATEMENT_TIMEOUT_MS,
+        together: int = 1,
     ) -> Result:
         """Return what `work(connection)` returns, its statements committed as one transaction.
 
         A pooled connection that turns out dead at its first statement is replaced once: nothing
         ran on it, so nothing can run twice. Any other failure rolls back and is raised; when the
-        connection breaks at COMMIT the outcome is unknown to the caller.
+        connection breaks at COMMIT the outcome is unknown to the caller. `together` is how many
+        statements share one round trip at most, and with it the time that an answer may take.
         """
-        begin_sql = self._begin_sql(lock_timeout_ms, statement_timeout_ms)
+        begin_sql = self._begin_sql(lock_timeout_ms, statement_timeout_ms, together)
         try:
             return self._attempt(work, begin_sql)
         except _DeadOnArrivalError:
@@ -120,10 +122,10 @@ class Database:
                 raise
             return result
 
-    def _begin_sql(self, lock_timeout_ms: int, statement_timeout_ms: int) -> str:
+    def _begin_sql(self, lock_timeout_ms: int, statement_timeout_ms: int, together: int) -> str:
         # The server gives up first: then there is an error to read, and a connection to keep.
         answer_ms = max((self._answer_within_s - SERVER_FIRST_S) * 1000, 1)
-        statement_timeout_ms = round(min(statement_timeout_ms, answer_ms))
+        statement_timeout_ms = round(min(statement_timeout_ms, answer_ms / together))
         lines = [
             "begin",
             f"set local lock_timeout = {int(lock_timeout_ms)}",

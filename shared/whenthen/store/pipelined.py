@@ -14,33 +14,24 @@ from time import monotonic
 from typing import Any
 
 import pg8000.core
-import pg8000.dbapi
 from pg8000.core import (
     BIND,
     CLOSE,
-    COMMAND_COMPLETE,
     DESCRIBE,
     EXECUTE_MSG,
     NULL_BYTE,
     PARSE,
-    READY_FOR_QUERY,
     STATEMENT,
     SYNC_MSG,
     Context,
-    ci_unpack,
-    i_unpack,
     make_params,
 )
 from pg8000.exceptions import DatabaseError, InterfaceError
 
 from whenthen.store.pipelined_cursor import PipelinedCursor
+from whenthen.store.reading import ReadingConnection
 
 _PORTAL = b"P" + NULL_BYTE
-# A message: its kind, its length with these four bytes, and the rest. A row's begins with two bytes
-# that count its values.
-_HEADER_BYTES = 5
-_LENGTH_BYTES = 4
-_FIRST_VALUE = 2
 # How pg8000 itself ends a transaction.
 _ENDS = frozenset({"commit", "rollback"})
 
@@ -55,8 +46,20 @@ PLAN_AGE_S = 10.0
 
 # A transaction that begins with a statement that is kept finds all its rows by key. The planner
 # would rather read a table through while it is small, or looked small when it was asked; and it
-# would ask about the values five times before it believes that they decide nothing.
-_BY_KEY = "; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan"
+# would ask about the values five times before it believes that they decide nothing. Up to
+# Postgres 17, a table that has to be read through costs so much then that it is worth compiling.
+_BY_KEY = (
+    "; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan"
+    "; set local jit = off"
+)
+
+
+# Several statements are sent before the first answer is read. Where both sides wrote more than the
+# socket holds, 200 kB and more, each would wait for the other to read (measured).
+TOGETHER_MAX_CHARS = 20_000
+
+# Values as the server reads them.
+Params = Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class _Prepared:
     input_funcs: Sequence[Any]
 
 
-class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
+class PipelinedConnection(ReadingConnection):
     """A DB-API connection; `begin_sql` opens its transactions, `statements` counts what it ran.
 
     What goes through `run` is parsed and planned once in `plan_age_s` seconds, unless
@@ -112,7 +115,7 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     ) -> Context:
         answers = Context(statement, stream=stream)
         with self._counting(statement):
-            self._parse_and_execute(NULL_BYTE, statement, vals, oids)
+            self._parse_and_execute(NULL_BYTE, statement, make_params(self.py_types, vals), oids)
             self._run(answers)
         return answers
 
@@ -124,12 +127,17 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
     def run_together(self, asked: Sequence[tuple[str, Sequence[Any]]]) -> list[Context]:
         """Run statements one after the other in one round trip; behind one that fails none runs.
 
-        Each sees what those before it have done, and what others have committed meanwhile.
+        Each sees what those before it have done, and what others have committed meanwhile. The
+        time for an answer is the time for all of theirs. Where they ask too much at once, each has
+        a round trip of its own.
         """
+        sent = [(statement, make_params(self.py_types, vals)) for statement, vals in asked]
+        if len(sent) > 1 and sum(map(_chars, sent)) > TOGETHER_MAX_CHARS:
+            return [answers for one in asked for answers in self.run_together([one])]
         if not self._in_transaction and not self.autocommit:
             self.begin_with_next(_BY_KEY)
-        with self._counting(*(statement for statement, _ in asked)):
-            names, answers = zip(*(self._send(*one) for one in asked), strict=True)
+        with self._counting(*(statement for statement, _ in sent)):
+            names, answers = zip(*(self._send(*one) for one in sent), strict=True)
             self._run(*answers)
         for name, answer in zip(names, answers, strict=True):
             if name is not None:
@@ -143,16 +151,16 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         with self._counting(*([] if opens else [statement])):
             return super().execute_simple(self.begin_sql if opens else statement)
 
-    def _send(self, statement: str, vals: Sequence[Any]) -> tuple[bytes | None, Context]:
+    def _send(self, statement: str, params: Params) -> tuple[bytes | None, Context]:
         """Ask the server to run `statement`; return its name if it is new, and room for answers."""
         known = self._prepared.get(statement)
         if known is not None and monotonic() - known.since_s <= self.plan_age_s:
-            self.send_BIND(known.name, make_params(self.py_types, vals))
+            self.send_BIND(known.name, params)
             pg8000.core._write(self._sock, EXECUTE_MSG)  # noqa: SLF001  # the driver has no public door
             return None, Context(statement, columns=known.columns, input_funcs=known.input_funcs)
         answers = Context(statement)
         if not self.keeps_statements:
-            self._parse_and_execute(NULL_BYTE, statement, vals)
+            self._parse_and_execute(NULL_BYTE, statement, params)
             return None, answers
         # A name of its own each time: one whose first execution failed may be known to the server.
         self._names += 1
@@ -160,14 +168,14 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         if known is not None:
             del self._prepared[statement]
             self._send_message(CLOSE, STATEMENT + known.name)
-        self._parse_and_execute(name, statement, vals)
+        self._parse_and_execute(name, statement, params)
         return name, answers
 
     def _parse_and_execute(
-        self, name: bytes, statement: str, vals: Sequence[Any], oids: Sequence[int] = ()
+        self, name: bytes, statement: str, params: Params, oids: Sequence[int] = ()
     ) -> None:
         self.send_PARSE(name, statement, oids)
-        self.send_BIND(name, make_params(self.py_types, vals))
+        self.send_BIND(name, params)
         self._send_message(DESCRIBE, _PORTAL)
         pg8000.core._write(self._sock, EXECUTE_MSG)  # noqa: SLF001
 
@@ -188,7 +196,7 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
         text = statement.encode(self._client_encoding) + NULL_BYTE
         self._send_message(PARSE, name + text + struct.pack(f"!H{len(known)}i", len(known), *known))
 
-    def send_BIND(self, name: bytes, params: Sequence[str | None]) -> None:  # noqa: N802
+    def send_BIND(self, name: bytes, params: Params) -> None:  # noqa: N802
         """Send Bind as the driver does, but without asking the server to answer it at once."""
         body = bytearray(NULL_BYTE + name + struct.pack("!HH", 0, len(params)))
         for value in params:
@@ -196,45 +204,6 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             body += struct.pack("!i", -1 if encoded is None else len(encoded))
             body += encoded or b""
         self._send_message(BIND, body + struct.pack("!H", 0))
-
-    def handle_messages(self, *contexts: Context) -> None:
-        """Read answers until the server is ready: as the driver does, in fewer steps a message.
-
-        Where several statements were sent, each has its own of `contexts`.
-        """
-        read = self._sock.read
-        following = iter(contexts)
-        context = next(following)
-        code = None
-        while code != READY_FOR_QUERY:
-            # Of a connection that ends here there are too few bytes to unpack.
-            code, size = ci_unpack(read(_HEADER_BYTES))
-            body = read(size - _LENGTH_BYTES) if size > _LENGTH_BYTES else b""
-            if len(body) < size - _LENGTH_BYTES:
-                raise InterfaceError("network error: an answer broke off")
-            self.message_types[code](body, context)
-            if code == COMMAND_COMPLETE:
-                # BEGIN and its settings are several commands, told to one.
-                context = next(following, context)
-        for told in contexts:
-            if told.error is not None:
-                raise told.error
-
-    def handle_DATA_ROW(self, data: bytes, context: Context) -> None:  # noqa: N802
-        """Read one row as the driver does, each value decoded where it is cut out."""
-        encoding = self._client_encoding
-        row: list[Any] = []
-        at = _FIRST_VALUE
-        for read_value in context.input_funcs:
-            (size,) = i_unpack(data, at)
-            at += _LENGTH_BYTES
-            if size < 0:
-                row.append(None)
-                continue
-            end = at + size
-            row.append(read_value(data[at:end].decode(encoding)))
-            at = end
-        context.rows.append(row)
 
     def _run(self, *answers: Context) -> None:
         pg8000.core._write(self._sock, SYNC_MSG)  # noqa: SLF001
@@ -264,6 +233,11 @@ class PipelinedConnection(pg8000.dbapi.Connection):  # type: ignore[misc]
             self.statements += 1
             if self.on_statement is not None:
                 self.on_statement(statement)
+
+
+def _chars(sent: tuple[str, Params]) -> int:
+    statement, params = sent
+    return len(statement) + sum(len(text) for text in params if text)
 
 
 # Of an error: detail (`Failing row contains (…)`), hint, context, internal query.

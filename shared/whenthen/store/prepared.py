@@ -11,8 +11,9 @@ from sqlalchemy.engine import Connection
 
 from whenthen.store.pipelined import PipelinedConnection
 
-# A name behind a colon, as in SQLAlchemy's text: neither `::type` nor `\:` is one.
+# A name behind a colon, as in SQLAlchemy's text: neither `::type` nor `\:`, a bare colon, is one.
 _NAME = re.compile(r"(?<![:\w\\]):(\w+)(?![:\w])")
+_ESCAPED = re.compile(r"\\(:[\w$]*)(?![:\w$])")
 
 
 class Prepared:
@@ -28,7 +29,7 @@ class Prepared:
     def __init__(self, sql: str) -> None:
         names: dict[str, int] = {}
         numbered = _NAME.sub(partial(_number, names), sql)
-        self.sql = numbered.replace("\\:", ":")
+        self.sql = _ESCAPED.sub(r"\1", numbered)
         self._names = tuple(names)
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> None:

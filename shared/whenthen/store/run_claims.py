@@ -81,6 +81,10 @@ class WaitingRun:
     due_in_s: float
 
 
+# In one round trip.
+CLAIM_STATEMENTS = 2
+
+
 def claim(
     connection: Connection, run_ids: Sequence[UUID], lease: UUID, lease_s: float
 ) -> tuple[list[ClaimedRun], list[WaitingRun]]:
