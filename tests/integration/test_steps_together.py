@@ -266,6 +266,15 @@ def test_runs_whose_second_steps_update_one_record_do_each_step_once(world: Worl
     assert all(steps_of(world, run_id) == [("SUCCEEDED", 1)] * 3 for run_id in runs)
 
 
+def is_asleep(world: World) -> bool:
+    """Return whether a statement of the world's database sleeps; other tests have others."""
+    rows = world.sql(
+        "select 1 from pg_stat_activity"
+        " where datname = current_database() and wait_event = 'PgSleep'"
+    )
+    return bool(rows)
+
+
 @pytest.mark.parametrize(
     ("statement", "status", "code"),
     [
@@ -298,8 +307,7 @@ def test_a_cancel_that_comes_while_the_steps_are_taken_waits_and_finds_the_end(
     refusals: list[str] = []
 
     def at_the_second_step() -> bool:
-        asleep = world.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
-        return bool(asleep) or run_of(world, run_id)["status"] == "SUCCEEDED"
+        return is_asleep(world) or run_of(world, run_id)["status"] == "SUCCEEDED"
 
     def cancel() -> None:
         poll(at_the_second_step)

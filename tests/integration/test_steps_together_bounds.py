@@ -16,6 +16,7 @@ from tests.integration.test_one_thread_a_run import poll
 from tests.integration.test_steps_together import (
     NOTIFY,
     claimed,
+    is_asleep,
     notify,
     run_of,
     steps_of,
@@ -55,7 +56,7 @@ def test_a_run_that_waits_for_a_record_of_a_slow_transaction_gets_it(world: Worl
     other = waiting_run(world, update(record_id, 2, retries=0))
     worker = threading.Thread(target=world.execute, args=([slow],))
     worker.start()
-    poll(lambda: bool(world.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep'")))
+    poll(lambda: is_asleep(world))
     world.execute([other])
     worker.join()
     assert steps_of(world, other) == [("SUCCEEDED", 1)]
