@@ -74,13 +74,14 @@ def run_in_two_processes(environ: dict[str, str], events: Sequence[str]) -> Thro
 
 
 def _next(ended: "Queue[Ended | None]", processes: Sequence[BaseProcess]) -> Ended | None:
-    """Return what the next process says; one that died ends the bench, for it never would."""
-    while True:
+    """Return what the next process says; one that died or hangs ends the bench."""
+    for _ in range(round(_WAIT_S / _LOOK_S)):
         try:
             return ended.get(timeout=_LOOK_S)
         except Empty:
             if any(process.exitcode for process in processes):
                 raise SystemExit("a function's process has died") from None
+    raise SystemExit(f"not every run has ended within {_WAIT_S:.0f} s")
 
 
 class _Executor:
@@ -118,7 +119,7 @@ def _match(
     ended.put(None)
     cpu_before_s = own_cpu_s()
     waiting: list[str] = []
-    while events:
+    while events > 0:
         waiting += executor.take_records()
         while len(waiting) < MATCH_BATCH and (more := _take(records)):
             waiting += more
@@ -136,6 +137,8 @@ def _match(
         else:
             more = _take(records, _IDLE_S)
             waiting += more or []
+    if events < 0:
+        raise SystemExit(f"{-events} events too many have been matched")
     ended.put(Ended(time.time(), own_cpu_s() - cpu_before_s))
     messages.put(None)
 
@@ -151,12 +154,19 @@ def _execute(
     ended.put(None)
     cpu_before_s = own_cpu_s()
     put: list[str] = []
-    while (bodies := messages.get()) is not None:
-        executor.execute(bodies)
-        put += executor.take_records()
-        if len(put) >= MATCH_BATCH or messages.empty():
+    while True:
+        if put and (len(put) >= MATCH_BATCH or messages.empty()):
             records.put(put)
             put = []
+        try:
+            bodies = messages.get(timeout=_IDLE_S)
+        except Empty:
+            # What waits here may be all that the other process waits for: it has taken the rest.
+            continue
+        if bodies is None:
+            break
+        executor.execute(bodies)
+        put += executor.take_records()
     ended.put(Ended(time.time(), own_cpu_s() - cpu_before_s))
 
 

@@ -19,7 +19,7 @@ from whenthen.engine.context import Context
 from whenthen.store import notifications, records, run_claims, run_holds, run_settlements
 from whenthen.store.connection import SOCKET_TIMEOUT_S, Database
 from whenthen.store.new_id import new_id
-from whenthen.store.pipelined import PipelinedConnection
+from whenthen.store.pipelined import PLAN_AGE_S, PipelinedConnection
 from whenthen.store.prepared import prepared, rows_together
 from whenthen.store.records import RecordChange, RecordKey
 from whenthen.store.run_inserts import NewRun, insert_runs
@@ -310,6 +310,44 @@ def pending_runs(world: StoreWorld, among: int) -> list[UUID]:
     runs = [NewRun(new_id(), place, automation_id, 1) for place in range(among)]
     world.transact(lambda connection: insert_runs(connection, events, runs))
     return [run.id for run in runs[:BATCH]]
+
+
+def kept(connection: Connection) -> list[str]:
+    rows = connection.execute(text("select name from pg_prepared_statements"))
+    return [row.name for row in rows]
+
+
+@pytest.mark.parametrize("age_s", [PLAN_AGE_S, -1.0], ids=["young plans", "old plans"])
+@pytest.mark.parametrize("failing", ["alone", "first", "last"])
+def test_statements_that_fail_again_and_again_leave_no_more_names_with_the_server(
+    lone: Database, world: StoreWorld, failing: str, age_s: float
+) -> None:
+    values = {"name": "x", "id": world.workspace_id, "by": 0}
+    asked = {"alone": [NAME], "first": [NAME, RENAME], "last": [RENAME, NAME]}[failing]
+
+    def work(connection: Connection) -> None:
+        raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
+        raw.plan_age_s = age_s
+        rows_together(connection, *((statement, values) for statement in asked))
+
+    for _ in range(5):
+        with pytest.raises(DBAPIError, match="division by zero"):
+            lone.transact(work)
+    lone.transact(partial(echoed, 1))
+    assert len(lone.transact(kept)) == 1
+
+
+@pytest.mark.parametrize("age_s", [PLAN_AGE_S, -1.0], ids=["young plans", "old plans"])
+def test_a_statement_that_is_asked_twice_at_once_is_kept_once(lone: Database, age_s: float) -> None:
+    def work(connection: Connection) -> list[Any]:
+        raw = cast("PipelinedConnection", connection.connection.dbapi_connection)
+        raw.plan_age_s = age_s
+        return rows_together(connection, (ECHO, {"n": 1}), (ECHO, {"n": 2}))
+
+    for _ in range(3):
+        assert lone.transact(work) == [[{"n": 1}], [{"n": 2}]]
+    lone.transact(partial(echoed, 1))
+    assert len(lone.transact(kept)) <= 2
 
 
 @pytest.fixture

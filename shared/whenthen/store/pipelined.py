@@ -92,6 +92,8 @@ class PipelinedConnection(ReadingConnection):
         self._begin: Context | None = None
         self._prepared: dict[str, _Prepared] = {}
         self._names = 0
+        # Names that the server may still know, and that are not used again.
+        self._given_up: list[bytes] = []
         super().__init__(*args, **kwargs)
 
     def cursor(self) -> PipelinedCursor:
@@ -136,15 +138,36 @@ class PipelinedConnection(ReadingConnection):
             return [answers for one in asked for answers in self.run_together([one])]
         if not self._in_transaction and not self.autocommit:
             self.begin_with_next(_BY_KEY)
+        for statement, _ in sent:
+            self._give_up_outdated(statement)
         with self._counting(*(statement for statement, _ in sent)):
+            self._close_given_up()
             names, answers = zip(*(self._send(*one) for one in sent), strict=True)
+            # Till all has gone well: the server may know the name of a statement that fails.
+            self._given_up += [name for name in names if name is not None]
             self._run(*answers)
         for name, answer in zip(names, answers, strict=True):
-            if name is not None:
+            if name is not None and answer.statement not in self._prepared:
+                self._given_up.remove(name)
                 self._prepared[answer.statement] = _Prepared(
                     name, monotonic(), answer.columns, answer.input_funcs
                 )
         return list(answers)
+
+    def _give_up_outdated(self, statement: str) -> None:
+        known = self._prepared.get(statement)
+        if known is not None and monotonic() - known.since_s > self.plan_age_s:
+            del self._prepared[statement]
+            self._given_up.append(known.name)
+
+    def _close_given_up(self) -> None:
+        """Let the server forget what is not used again; a name that it does not know is no error.
+
+        Before anything that could fail: behind an error the server listens no more.
+        """
+        for name in self._given_up:
+            self._send_message(CLOSE, STATEMENT + name)
+        self._given_up.clear()
 
     def execute_simple(self, statement: str) -> Context:
         opens = statement == "begin transaction"
@@ -154,7 +177,7 @@ class PipelinedConnection(ReadingConnection):
     def _send(self, statement: str, params: Params) -> tuple[bytes | None, Context]:
         """Ask the server to run `statement`; return its name if it is new, and room for answers."""
         known = self._prepared.get(statement)
-        if known is not None and monotonic() - known.since_s <= self.plan_age_s:
+        if known is not None:
             self.send_BIND(known.name, params)
             pg8000.core._write(self._sock, EXECUTE_MSG)  # noqa: SLF001  # the driver has no public door
             return None, Context(statement, columns=known.columns, input_funcs=known.input_funcs)
@@ -165,9 +188,6 @@ class PipelinedConnection(ReadingConnection):
         # A name of its own each time: one whose first execution failed may be known to the server.
         self._names += 1
         name = f"whenthen_{self._names}".encode() + NULL_BYTE
-        if known is not None:
-            del self._prepared[statement]
-            self._send_message(CLOSE, STATEMENT + known.name)
         self._parse_and_execute(name, statement, params)
         return name, answers
 
