@@ -7,6 +7,7 @@ wrapped from the outside: the product knows nothing of this module.
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -33,11 +34,25 @@ _SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens at the point `at`, counted from 0: such as `kill_before`."""
+    """What happens at the point `at`, counted from 0: such as `kill_before`.
+
+    It is the `nth` of its kind, also from 0, and that is what it is known by: runs in threads of
+    their own reach their points in one order or another, and each kind has faults of its own.
+    """
 
     at: int
     kind: str
     action: str
+    nth: int
+
+
+def at_each(points: Sequence[str], actions: Callable[[str], Sequence[str]]) -> list[Fault]:
+    """Return, for every point, the faults that `actions` has for its kind."""
+    return [
+        Fault(at, kind, action, list(points[:at]).count(kind))
+        for at, kind in enumerate(points)
+        for action in actions(kind)
+    ]
 
 
 class Points:
@@ -47,17 +62,18 @@ class Points:
         self._fault = fault
         self._report = report
         self._lock = threading.Lock()
-        self._reached = 0
+        self._reached: Counter[str] = Counter()
 
     def pass_through(
         self, kind: str, act: Callable[[], Answer], cut: Callable[[], None] = lambda: None
     ) -> Answer:
         """Return what `act` returns, with the plan's fault before or after it if it is this one."""
         with self._lock:
-            here = self._reached
-            self._reached += 1
+            nth = self._reached[kind]
+            self._reached[kind] += 1
         self._report(kind)
-        action = self._fault.action if self._fault and self._fault.at == here else ""
+        fault = self._fault
+        action = fault.action if fault and (fault.kind, fault.nth) == (kind, nth) else ""
         name, _, when = action.partition("_")
         if when == "before":
             self._happen(name, cut)
@@ -71,8 +87,9 @@ class Points:
     def sends_fail(self, operation: str) -> str:
         """Return `fail` or `reject` if sends by `operation` are to go wrong from here on."""
         fault = self._fault
-        wrong = fault is not None and fault.kind == operation and self._reached >= fault.at
-        return fault.action if fault and wrong and fault.action in {"fail", "reject"} else ""
+        if fault is None or fault.kind != operation or self._reached[operation] < fault.nth:
+            return ""
+        return fault.action if fault.action in {"fail", "reject"} else ""
 
     @staticmethod
     def _happen(name: str, cut: Callable[[], None]) -> None:

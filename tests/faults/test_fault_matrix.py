@@ -16,7 +16,7 @@ import pytest
 
 from tests.faults.child import SERVICES
 from tests.faults.matrix_report import PROPERTY, SEED
-from tests.faults.points import FAULTS, Fault
+from tests.faults.points import FAULTS, Fault, at_each
 from tests.faults.promises import Facts, check
 from tests.faults.scenarios import SCENARIOS, Scenario
 from tests.faults.stand import Invocation, Stand
@@ -63,7 +63,7 @@ class Tally:
 
 
 def faults_at(points: list[str]) -> list[Fault]:
-    return [Fault(at, kind, action) for at, kind in enumerate(points) for action in FAULTS[kind]]
+    return at_each(points, FAULTS.__getitem__)
 
 
 def drawn(scenario: str, faults: list[Fault]) -> list[Fault]:

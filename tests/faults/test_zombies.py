@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.points import Fault
+from tests.faults.points import at_each
 from tests.faults.promises import Facts, check, facts
 from tests.faults.scenarios import SCENARIOS
 from tests.faults.stand import PATIENCE_S, Ended, Stand
@@ -24,11 +24,7 @@ from tests.integration.engine_world import World
 def test_case_037_a_process_that_wakes_up_late_changes_nothing(stand: Stand, name: str) -> None:
     scenario = SCENARIOS[name]
     unbroken = without_a_fault(stand, scenario)
-    stops = [
-        Fault(at, kind, action)
-        for at, kind in enumerate(unbroken.points)
-        for action in ("stop_before", "stop_after")
-    ]
+    stops = at_each(unbroken.points, lambda _: ("stop_before", "stop_after"))
     for stop in drawn(name, stops):
         world = stand.new_world()
         invocation = scenario.prepare(stand, world)
