@@ -33,5 +33,5 @@ def seconds_by_hand(triage: Triage, record_ids: Sequence[UUID]) -> float:
 
 
 def _commit(connection: PipelinedConnection, statement: str, parameter: str) -> None:
-    connection.run(statement, [parameter])
+    connection.run_together([(statement, [parameter])])
     connection.commit()

@@ -54,9 +54,11 @@ def run_in_two_processes(environ: dict[str, str], events: Sequence[str]) -> Thro
     records: Queue[list[str]] = _spawn.Queue()
     messages: Queue[list[str] | None] = _spawn.Queue()
     ended: Queue[Ended | None] = _spawn.Queue()
-    n = len(events) * EVENTS_PER_RUN
+    to_match = len(events) * EVENTS_PER_RUN
     processes = [
-        _spawn.Process(target=_match, args=(environ, n, records, messages, ended), daemon=True),
+        _spawn.Process(
+            target=_match, args=(environ, to_match, records, messages, ended), daemon=True
+        ),
         _spawn.Process(target=_execute, args=(environ, records, messages, ended), daemon=True),
     ]
     for process in processes:
@@ -64,7 +66,7 @@ def run_in_two_processes(environ: dict[str, str], events: Sequence[str]) -> Thro
     for _ in processes:
         _next(ended, processes)  # each is warm
     started_s = time.time()
-    for start in range(0, n, MATCH_BATCH):
+    for start in range(0, len(events), MATCH_BATCH):
         records.put(list(events[start : start + MATCH_BATCH]))
     both = [_next(ended, processes) for _ in processes]
     for process in processes:

@@ -75,7 +75,7 @@ class _Prepared:
 class PipelinedConnection(ReadingConnection):
     """A DB-API connection; `begin_sql` opens its transactions, `statements` counts what it ran.
 
-    What goes through `run` is parsed and planned once in `plan_age_s` seconds, unless
+    What goes through `run_together` is parsed and planned once in `plan_age_s` seconds, unless
     `keeps_statements` is off.
 
     `begin_sql` may carry `set local` lines: they travel in the same message as BEGIN, so a
@@ -121,17 +121,13 @@ class PipelinedConnection(ReadingConnection):
             self._run(answers)
         return answers
 
-    def run(self, statement: str, vals: Sequence[Any]) -> Context:
-        """Run `statement`, its parameters numbered, in the transaction or in one that it opens."""
-        (answers,) = self.run_together([(statement, vals)])
-        return answers
-
     def run_together(self, asked: Sequence[tuple[str, Sequence[Any]]]) -> list[Context]:
         """Run statements one after the other in one round trip; behind one that fails none runs.
 
-        Each sees what those before it have done, and what others have committed meanwhile. The
-        time for an answer is the time for all of theirs. Where they ask too much at once, each has
-        a round trip of its own.
+        Their parameters are numbered; where no transaction is open, they open one. Each sees what
+        those before it have done, and what others have committed meanwhile. The time for an answer
+        is the time for all of theirs. Where they ask too much at once, each has a round trip of its
+        own.
         """
         sent = [(statement, make_params(self.py_types, vals)) for statement, vals in asked]
         if len(sent) > 1 and sum(map(_chars, sent)) > TOGETHER_MAX_CHARS:
