@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
 from uuid import UUID
 
 from sqlalchemy import text
@@ -27,15 +27,32 @@ NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "x"}}
 SECOND = timedelta(seconds=1)
 
 
+class StandingAt(float):
+    """The offset with which every transaction begins at one instant, however late it begins.
+
+    A clock that went on would let an instant a second ahead pass while the machine is busy.
+    """
+
+    def __new__(cls, instant: datetime) -> Self:
+        made = super().__new__(cls, (instant - datetime.now(UTC)).total_seconds())
+        made.instant = instant
+        return made
+
+    instant: datetime
+
+    def __float__(self) -> float:
+        return (self.instant - datetime.now(UTC)).total_seconds()
+
+    def __add__(self, seconds: float) -> "StandingAt":
+        return StandingAt(self.instant + timedelta(seconds=seconds))
+
+
 @dataclass
 class ScheduleWorld(World):
-    """Sets the database's clock to an instant; it goes on from there by itself."""
+    """Sets the database's clock to an instant, at which it stands until it is set again."""
 
     def at(self, instant: datetime) -> None:
-        database = self.context.database
-        database.clock_offset_s = 0
-        now = self.sql("select whenthen_now() as now")[0]["now"]
-        database.clock_offset_s = (instant - now).total_seconds()
+        self.context.database.clock_offset_s = StandingAt(instant)
 
     def now(self) -> datetime:
         now: datetime = self.sql("select whenthen_now() as now")[0]["now"]
