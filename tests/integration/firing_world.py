@@ -12,11 +12,11 @@ import pytest
 import schedule_reconciler.handler
 from tests.integration.conftest import Aws
 from tests.integration.engine_world import World
+from tests.integration.standing_clock import StandingAt
 from whenthen.domain.rules.schedule import next_fires, read_schedule
 from whenthen.engine import composition
 from whenthen.engine.align_schedules import align
 from whenthen.engine.context import Context
-from whenthen.store import clock
 
 NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "told"}}
 SECOND = timedelta(seconds=1)
@@ -81,10 +81,9 @@ class FiringWorld(World):
 
     @contextmanager
     def clock_at(self, at: datetime) -> Iterator[None]:
-        """Let the database's clock show `at` for this world's own transactions."""
+        """Let the database's clock stand at `at` for this world's own transactions."""
         before = self.context.database.clock_offset_s
-        now: datetime = self.in_transaction(clock.now)
-        self.context.database.clock_offset_s = before + (at - now).total_seconds()
+        self.context.database.clock_offset_s = StandingAt(at)
         try:
             yield
         finally:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
 from tests.integration.engine_world import World
+from tests.integration.standing_clock import StandingAt
 from whenthen.domain.kinds import AutomationStatus
 from whenthen.domain.schemas import problems
 from whenthen.domain.schemas.automations import (
@@ -25,26 +26,6 @@ from whenthen.store.new_id import new_id
 
 NOTIFY = {"type": "CREATE_NOTIFICATION", "config": {"title": "x"}}
 SECOND = timedelta(seconds=1)
-
-
-class StandingAt(float):
-    """The offset with which every transaction begins at one instant, however late it begins.
-
-    A clock that went on would let an instant a second ahead pass while the machine is busy.
-    """
-
-    def __new__(cls, instant: datetime) -> Self:
-        made = super().__new__(cls, (instant - datetime.now(UTC)).total_seconds())
-        made.instant = instant
-        return made
-
-    instant: datetime
-
-    def __float__(self) -> float:
-        return (self.instant - datetime.now(UTC)).total_seconds()
-
-    def __add__(self, seconds: float) -> "StandingAt":
-        return StandingAt(self.instant + timedelta(seconds=seconds))
 
 
 @dataclass

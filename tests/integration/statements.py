@@ -5,8 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from sqlalchemy import event
 
+from whenthen.engine import step_transaction
 from whenthen.store.connection import Database
 
 
@@ -19,9 +21,16 @@ class Cost:
 
 
 @contextmanager
-def counted(database: Database) -> Iterator[Cost]:
-    """Count every statement and commit of `database` inside the block, of whatever thread."""
+def counted(database: Database, *, time_passes: bool = False) -> Iterator[Cost]:
+    """Count every statement and commit of `database` inside the block, of whatever thread.
+
+    No time passes there for the limits of data steps unless `time_passes`: a transaction that a
+    busy machine holds up for half a second costs more, and that is not what is counted.
+    """
     cost = Cost()
+    patch = pytest.MonkeyPatch()
+    if not time_passes:
+        patch.setattr(step_transaction, "monotonic", lambda: 0.0)
 
     def on_commit(_connection: Any) -> None:
         cost.commits += 1
@@ -31,5 +40,6 @@ def counted(database: Database) -> Iterator[Cost]:
     try:
         yield cost
     finally:
+        patch.undo()
         database.on_statement = None
         event.remove(database.engine, "commit", on_commit)

@@ -93,7 +93,7 @@ def test_no_step_begins_that_could_cost_those_before_it(
 def test_runs_whose_transaction_took_too_long_are_not_tried_in_turn(world: World) -> None:
     slow = notify("sleep 30", timeoutMs=1_000)
     runs = [claimed(world, waiting_run(world, action, NOTIFY)) for action in (slow, NOTIFY, NOTIFY)]
-    with counted(world.context.database) as cost:
+    with counted(world.context.database, time_passes=True) as cost:
         coming_back = take_data_steps(world.context, runs)
     assert [run.id for run in coming_back] == [run.id for run in runs]
     assert all(run.needs_time and run.one_by_one for run in coming_back)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.integration.conftest import Aws
 from tests.integration.http_api.client import CREATED_TRIGGER, NOTIFY, Answer, Api
+from tests.integration.standing_clock import StandingAt
 from tests.integration.statements import counted
 from whenthen.domain import instants
 from whenthen.engine.tick_schedules import tick
@@ -39,7 +40,7 @@ def shown(api: Api, path: str) -> Any:
 
 
 def noon_at(api: Api, seconds: float) -> datetime:
-    """Set the clock to so many seconds from a noon in Berlin; return that noon."""
+    """Let the clock stand so many seconds from a noon in Berlin; return that noon."""
     database = api.context.database
     database.clock_offset_s = 0
     (row,) = api.sql("select whenthen_now() as now")
@@ -48,7 +49,7 @@ def noon_at(api: Api, seconds: float) -> datetime:
     body = {**CLOCK, "after": instants.to_text(noon), "count": 1}
     (first,) = api.mine.viewer.post("/schedules/preview", body).json["next"]
     found = datetime.fromisoformat(first)
-    database.clock_offset_s = (found - row["now"]).total_seconds() + seconds
+    database.clock_offset_s = StandingAt(found + timedelta(seconds=seconds))
     return found
 
 
