@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -185,7 +185,10 @@ class World:
         }
 
     def match(self, *events: Mapping[str, Any]) -> None:
-        match_events(self.context, [arrival(event) for event in events], [])
+        """Match events that arrive now, by the clock as it was turned."""
+        turned_s = float(self.context.database.clock_offset_s)
+        arrivals = [arrival(event, turned_s=turned_s) for event in events]
+        match_events(self.context, arrivals, [])
 
     def execute(self, run_ids: Sequence[UUID] | None = None, remaining_s: float = 180) -> Execution:
         chosen = run_ids if run_ids is not None else self.pending_ids()
@@ -314,9 +317,10 @@ class World:
         return row["data"]
 
 
-def arrival(event: Mapping[str, Any], source: str | None = None) -> Arrival:
+def arrival(event: Mapping[str, Any], source: str | None = None, *, turned_s: float = 0) -> Arrival:
     data = json_text.dumps(event).encode()
-    return Arrival(source or f"shardId-000000000000:{uuid4().int}", data, datetime.now(UTC))
+    at = datetime.now(UTC) + timedelta(seconds=turned_s)
+    return Arrival(source or f"shardId-000000000000:{uuid4().int}", data, at)
 
 
 def kinesis_record(data: bytes | str, sequence: str) -> dict[str, Any]:
