@@ -192,6 +192,17 @@ def test_statements_of_one_round_trip_share_the_time_that_an_answer_may_take(
     assert told == limit
 
 
+@pytest.mark.parametrize("answer_within_s", [1, 2, 2.001])
+@pytest.mark.parametrize("together", [1, 2, 4])
+def test_where_no_time_is_left_the_limit_is_the_shortest_and_not_none(
+    shared_context: Context, answer_within_s: float, together: int
+) -> None:
+    settings = shared_context.settings
+    hasty = Database(settings, lambda: ("postgres", None), answer_within_s=answer_within_s)
+    # Asked of the server, the question itself could be over the limit.
+    assert "statement_timeout = 1;" in hasty._begin_sql(50, 30_000, together)
+
+
 def test_a_batch_is_claimed_within_the_time_that_its_answer_may_take(
     world: StoreWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +226,27 @@ LIMIT = {"n": "statement_timeout"}
 BY_KEY = ("enable_seqscan", "plan_cache_mode", "jit")
 RENAME = prepared("update workspaces set name = :name where id = :id returning name")
 NAME = prepared("select name, 6 / cast(:by as integer) as n from workspaces where id = :id")
+
+
+def test_another_session_behind_a_connection_has_none_of_its_statements(
+    shared_context: Context,
+) -> None:
+    """As behind a pooler that shares sessions: a name there is never taken for one of ours."""
+    one, other = (Database(shared_context.settings, lambda: ("postgres", None)) for _ in range(2))
+    doubled = prepared("select 2 * cast(:n as integer) as n")
+    assert one.transact(partial(echoed, 4)) == 4
+    assert other.transact(lambda connection: doubled.rows(connection, {"n": 4})) == [{"n": 8}]
+    mine, theirs = (one.transact(raw_of), other.transact(raw_of))
+    mine._sock, theirs._sock = theirs._sock, mine._sock
+    # Both find out at their first statement, and begin anew.
+    assert one.transact(partial(echoed, 5)) == 5
+    assert other.transact(lambda connection: doubled.rows(connection, {"n": 5})) == [{"n": 10}]
+    one.close()
+    other.close()
+
+
+def raw_of(connection: Connection) -> Any:
+    return connection.connection.dbapi_connection
 
 
 @pytest.fixture(params=["kept", "not kept"])
@@ -301,6 +333,16 @@ def test_large_questions_are_asked_one_by_one(database: Database) -> None:
     texts = [{"text": "x" * 1_000_000, "name": name} for name in "ab"]
     answers = database.transact(lambda c: rows_together(c, *((echo, values) for values in texts)))
     assert answers == [[values] for values in texts]
+
+
+def test_a_question_of_few_but_wide_characters_is_a_large_one(database: Database) -> None:
+    """Both sides would write more than the socket holds, and neither would read."""
+    long = prepared("select repeat('x', 1000) as text from generate_series(1, cast(:n as integer))")
+    echo = prepared("select cast(:text as text) as text")
+    wide = {"text": "\N{GRINNING FACE}" * 19_000}
+    asked = ((long, {"n": 20_000}), (echo, wide), (long, {"n": 1}))
+    rows = database.transact(lambda connection: rows_together(connection, *asked))
+    assert (len(rows[0]), rows[1], len(rows[2])) == (20_000, [wide], 1)
 
 
 def pending_runs(world: StoreWorld, among: int) -> list[UUID]:

@@ -124,8 +124,9 @@ class Database:
 
     def _begin_sql(self, lock_timeout_ms: int, statement_timeout_ms: int, together: int) -> str:
         # The server gives up first: then there is an error to read, and a connection to keep.
-        answer_ms = max((self._answer_within_s - SERVER_FIRST_S) * 1000, 1)
-        statement_timeout_ms = round(min(statement_timeout_ms, answer_ms / together))
+        answer_ms = (self._answer_within_s - SERVER_FIRST_S) * 1000
+        # Nought would be no limit at all.
+        statement_timeout_ms = max(round(min(statement_timeout_ms, answer_ms / together)), 1)
         lines = [
             "begin",
             f"set local lock_timeout = {int(lock_timeout_ms)}",

@@ -6,6 +6,7 @@ to 7 (docs/decisions/0004-pipelined-pg8000.md). After an error the server skips 
 read of the answers ends in the same state either way.
 """
 
+import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -55,8 +56,8 @@ _BY_KEY = (
 
 
 # Several statements are sent before the first answer is read. Where both sides wrote more than the
-# socket holds, 200 kB and more, each would wait for the other to read (measured).
-TOGETHER_MAX_CHARS = 20_000
+# socket holds, each would wait for the other to read: from 60 kB on a local socket (measured).
+TOGETHER_MAX_BYTES = 20_000
 
 # Values as the server reads them.
 Params = Sequence[str | None]
@@ -91,6 +92,7 @@ class PipelinedConnection(ReadingConnection):
         self.plan_age_s = PLAN_AGE_S
         self._begin: Context | None = None
         self._prepared: dict[str, _Prepared] = {}
+        self._mark = os.urandom(8).hex()
         self._names = 0
         # Names that the server may still know, and that are not used again.
         self._given_up: list[bytes] = []
@@ -130,7 +132,7 @@ class PipelinedConnection(ReadingConnection):
         own.
         """
         sent = [(statement, make_params(self.py_types, vals)) for statement, vals in asked]
-        if len(sent) > 1 and sum(map(_chars, sent)) > TOGETHER_MAX_CHARS:
+        if len(sent) > 1 and sum(map(_bytes_at_most, sent)) > TOGETHER_MAX_BYTES:
             return [answers for one in asked for answers in self.run_together([one])]
         if not self._in_transaction and not self.autocommit:
             self.begin_with_next(_BY_KEY)
@@ -181,9 +183,11 @@ class PipelinedConnection(ReadingConnection):
         if not self.keeps_statements:
             self._parse_and_execute(NULL_BYTE, statement, params)
             return None, answers
-        # A name of its own each time: one whose first execution failed may be known to the server.
+        # A name of its own each time: one whose first execution failed may be known to the server,
+        # and where a pooler put another session behind this connection, none there may be taken
+        # for one of ours.
         self._names += 1
-        name = f"whenthen_{self._names}".encode() + NULL_BYTE
+        name = f"whenthen_{self._mark}_{self._names}".encode() + NULL_BYTE
         self._parse_and_execute(name, statement, params)
         return name, answers
 
@@ -251,9 +255,9 @@ class PipelinedConnection(ReadingConnection):
                 self.on_statement(statement)
 
 
-def _chars(sent: tuple[str, Params]) -> int:
+def _bytes_at_most(sent: tuple[str, Params]) -> int:
     statement, params = sent
-    return len(statement) + sum(len(text) for text in params if text)
+    return sum(len(text) * (1 if text.isascii() else 4) for text in (statement, *params) if text)
 
 
 # Of an error: detail (`Failing row contains (…)`), hint, context, internal query.
