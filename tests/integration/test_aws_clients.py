@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, ParamValidationError
 from moto import mock_aws
 
 from tests.conftest import settings_for
-from whenthen.aws.clients import action_client, make_client
+from whenthen.aws.clients import action_client, kept_client, make_client
 from whenthen.aws.database_secret import read_credentials
 from whenthen.engine.context import Context
 
@@ -46,6 +46,18 @@ def test_an_actions_client_tries_once_and_ends_before_the_action_does(
     config = action_client("sqs", timeout_s).meta.config
     assert (config.connect_timeout, config.read_timeout) == (connect_s, read_s)
     assert config.retries == {"total_max_attempts": 1, "mode": "standard"}
+
+
+@pytest.mark.parametrize(
+    ("left_s", "timeout_s"),
+    [(29.999_98, 30), (29.94, 30), (29.93, 29.875), (30.06, 30), (1, 1), (0.97, 1), (0.01, 0.125)],
+)
+def test_what_is_nearly_as_long_is_left_to_one_client(left_s: float, timeout_s: float) -> None:
+    kept_client.cache_clear()
+    try:
+        assert action_client("sqs", left_s) is kept_client("sqs", timeout_s)
+    finally:
+        kept_client.cache_clear()
 
 
 @pytest.fixture

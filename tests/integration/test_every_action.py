@@ -21,7 +21,7 @@ from whenthen.actions.registry import (
     register_test_executor,
 )
 from whenthen.actions.requests import StepRequest, StepSuccess
-from whenthen.aws.clients import action_client
+from whenthen.aws.clients import action_client, kept_client
 from whenthen.domain import json_text, limits
 from whenthen.domain.kinds import DATA_ACTIONS, ActionType
 from whenthen.domain.schemas.actions import ACTION_CONFIGS
@@ -163,7 +163,7 @@ def scene(migrated_url: str, aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Itera
         target.on(path, DONE[type_])
     for service in ("SESV2", "BEDROCK_RUNTIME"):
         monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", target.url)
-    action_client.cache_clear()
+    kept_client.cache_clear()
     settings = settings_for(
         migrated_url,
         EVENT_STREAM_NAME=aws.stream,
@@ -177,7 +177,7 @@ def scene(migrated_url: str, aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Itera
     yield Scene(World(context), World(context), target)
     clear_test_executors()
     # Their connections are kept for a next call; the target waits until they are closed.
-    action_client.cache_clear()
+    kept_client.cache_clear()
     target.close()
     context.database.close()
 
@@ -422,6 +422,16 @@ def test_an_outside_action_that_gets_no_answer_ends_at_its_deadline(
     run_id = scene.start(type_, timeoutMs=4_000)
     assert scene.failure(run_id) == ("FAILED", "ACTION_TIMEOUT")
     assert len(scene.target.hits) == 1
+
+
+@pytest.mark.parametrize("type_", [SEND_EMAIL, AI_GENERATE])
+def test_one_client_serves_all_actions_of_a_type_and_timeout(
+    scene: Scene, type_: ActionType
+) -> None:
+    """What a worker has left of a timeout is never the same twice; making a client takes long."""
+    for _ in range(3):
+        assert scene.output(scene.start(type_)).keys() == OUTPUTS[type_]
+    assert kept_client.cache_info().misses == 1
 
 
 class WorkerDiedError(BaseException):

@@ -29,6 +29,8 @@ Result = TypeVar("Result")
 
 _log = logging.getLogger("whenthen.execute")
 
+# One that is about to end costs less than a new process.
+_MOMENT_S = 0.5
 # Tries of recording a success whose commit broke: the effect is out, so it is worth them.
 _RECORD_TRIES = 3
 
@@ -40,6 +42,10 @@ class Stragglers:
     threads: list[threading.Thread] = field(default_factory=list)
 
     def alive(self) -> bool:
+        """Return whether any is, those that need but a moment left aside."""
+        ends_s = monotonic() + _MOMENT_S
+        for thread in self.threads:
+            thread.join(max(ends_s - monotonic(), 0))
         return any(thread.is_alive() for thread in self.threads)
 
 
