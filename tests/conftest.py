@@ -1,5 +1,6 @@
 """One embedded Postgres per test process; each test that asks gets a database of its own."""
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -31,6 +32,14 @@ os.environ.update(
 # drawing of one.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+@pytest.fixture(autouse=True)
+def _plain_logging() -> None:
+    """The engine's logger as a process finds it, whatever handlers tests before have configured."""
+    logger = logging.getLogger("whenthen")
+    logger.handlers, logger.propagate = [], True
+    logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")
