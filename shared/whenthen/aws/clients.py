@@ -49,7 +49,7 @@ def make_client(
 def action_client(service: str, timeout_s: float) -> Any:
     """Return a client for actions that may take `timeout_s`: it tries once, and ends in time."""
     # What is left of a timeout is never the same twice; a client for each would cost a connection
-    # and 100 ms of CPU each. What rounding adds is a quarter of the margin at most.
+    # and 100 ms of CPU each. What rounding adds is a quarter of the margin of a second's timeout.
     return kept_client(service, max(round(timeout_s * 8), 1) / 8)
 
 

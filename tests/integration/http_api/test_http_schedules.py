@@ -173,7 +173,7 @@ def test_what_no_schedule_can_be_is_refused_alike_by_preview_and_on_save(
 ) -> None:
     began = time.process_time()
     answers = [(preview(api, **config), key), (save(api, config), f"triggers[0].config.{key}")]
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 1
     for answer, path in answers:
         assert (answer.status, answer.code) == (422, code)
         (detail,) = answer.error["details"]
